@@ -38,8 +38,10 @@ SUPERSCRIPT = re.compile(r"SUPERSCRIPT (ZERO|ONE|TWO|THREE|FOUR|FIVE|SIX|SEVEN|E
 """Letters with a mark that stay letters of their own."""
 WITH = re.compile(r"LATIN SMALL LETTER ([A-Z]{1,2}) WITH ")
 MARKS = (
-    (0x300, 0x36F), (0x483, 0x489), (0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x65F), (0x670, 0x670), (0x6D6, 0x6DC), (0x6DF, 0x6E4),
-    (0x6E7, 0x6E8), (0x6EA, 0x6ED), (0x898, 0x89F), (0x8CA, 0x8FF), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFB1E, 0xFB1E),
+    (0x300, 0x36F), (0x483, 0x489), (0x591, 0x5C7), (0x610, 0x61A), (0x64B, 0x65F), (0x670, 0x670),
+    (0x6D6, 0x6DC), (0x6DF, 0x6E4),
+    (0x6E7, 0x6E8), (0x6EA, 0x6ED), (0x898, 0x89F), (0x8CA, 0x8FF), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF),
+    (0x20D0, 0x20FF), (0xFB1E, 0xFB1E),
     (0xFE20, 0xFE2F),
 )  # fmt: skip
 """Marks that are removed: of Latin, Greek, Cyrillic, Hebrew and Arabic, and those of any letter."""
@@ -91,7 +93,9 @@ def _decompose(text: str) -> str:
             break
         text = again
     composed = unicodedata.normalize("NFC", text)
-    return composed if any(0x3040 <= ord(each) <= 0x30FF or 0xAC00 <= ord(each) <= 0xD7A3 for each in composed) else text
+    return (
+        composed if any(0x3040 <= ord(each) <= 0x30FF or 0xAC00 <= ord(each) <= 0xD7A3 for each in composed) else text
+    )
 
 
 def _fold_part(letter: str) -> str:
@@ -106,7 +110,6 @@ def _fold_part(letter: str) -> str:
         return private(ord(letter))
     stroked = WITH.match(unicodedata.name(letter, ""))
     return stroked[1].lower() if stroked else letter
-
 
 
 def is_word(code: int) -> bool:

@@ -8,7 +8,6 @@ from math import fsum, isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from recall_core.api import stores
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError, expect_choice
@@ -20,10 +19,11 @@ from recall_core.ingest.vectors import Pace, check_cut, cut_by, embed_in_calls, 
 from recall_core.pack.compress import Excerpt, Passage, overlap
 from recall_core.pack.compress import compress as best_windows
 from recall_core.ports import Reranker
-from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Field, In
-from recall_core.text import Counter, counter, embedded_hash, nfc, space_cjk
+from recall_core.text import Counter, counter, embedded_hash, nfc
 from recall_core.types import NewChunk, NewDocument, NewFile, Row, Span
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.question import literal
 
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
@@ -89,13 +89,11 @@ def _join(path: str, pieces: Sequence[Piece]) -> str:
 def _new_chunk(path: str, piece: Piece, text: str, counter: Counter) -> NewChunk:
     content = piece.content
     end = piece.offset + len(content)
-    search_text = space_cjk(content)
     return NewChunk(
         span=Span(piece.offset, end, counter.count(content), piece.heading),
         line_start=1 + text.count("\n", 0, piece.offset),
         line_end=1 + text.count("\n", 0, end - 1),
         text=content,
-        search_text=None if search_text == content else search_text,
         text_hash=embedded_hash(path, piece.title, content),
         vector=None,
     )
@@ -369,7 +367,6 @@ def _check_scores(values: Sequence[float], expected: int) -> list[float]:
 
 
 def _word_overlap(query: str, texts: Sequence[str]) -> list[float]:
-    fold, stem = stores.tokenizers()
-    phrases = literal(query, tokens=fold, match="any").phrases
-    words = [word for phrase in phrases for token in phrase.tokens for word in stem(token)]
-    return overlap(words, texts, words=lambda text: stem(space_cjk(text)))
+    analyzer = Analyzer()
+    asked = [term for phrase in literal(query, analyzer=analyzer, match="any").phrases for term in phrase.terms]
+    return overlap(asked, texts, words=lambda text: tuple(term.term for term in analyzer.terms(text)))

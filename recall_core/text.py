@@ -1,4 +1,4 @@
-"""Stop words, CJK spacing, escaping, ids, citations, times and token counters."""
+"""Stop words, escaping, ids, citations, times and token counters."""
 
 from __future__ import annotations
 
@@ -31,29 +31,11 @@ STOP_WORDS = frozenset(
 )
 """English function words. The list is fixed, because it affects ranking. Single letters come from it's and don't."""
 
-# Scripts written without spaces: kana, bopomofo, Han with its extensions, and the Thai, Lao, Khmer, Burmese blocks.
-_CJK = (
+SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-
-
-def space_cjk(text: str) -> str:
-    """Put spaces around every CJK character, as the full-text index expects."""
-    return text if text.isascii() else _cjk_character().sub(r" \g<0> ", text)
-
-
-def alone_places(text: str) -> tuple[str, list[int]]:
-    """Return `space_cjk` of the text, and the positions in it of the characters between two added spaces."""
-    if text.isascii():
-        return text, []
-    return space_cjk(text), [found.start() + 2 * i + 1 for i, found in enumerate(_cjk_character().finditer(text))]
-
-
-@cache
-def _cjk_character() -> re.Pattern[str]:
-    """Compile the pattern on first use: it takes milliseconds, which ASCII queries do not need."""
-    return re.compile(f"[{_CJK}]")
+"""Scripts without blanks between words: kana, bopomofo, Han with its extensions, and Thai, Lao, Khmer, Burmese."""
 
 
 def is_storable(text: str) -> bool:
@@ -242,7 +224,7 @@ class _Runs(NamedTuple):
 
 @cache
 def _runs() -> _Runs:
-    patterns = ("[A-Za-z]+", "[0-9]+", r"[^\x00-\x7f]+", rf"[{_CJK}]|[^\w\s]")
+    patterns = ("[A-Za-z]+", "[0-9]+", r"[^\x00-\x7f]+", rf"[{SPACELESS}]|[^\w\s]")
     return _Runs(*map(re.compile, patterns))
 
 

@@ -94,6 +94,24 @@ class Phrase(NamedTuple):
     """As the user wrote it."""
     tokens: tuple[str, ...]
     """Folded like the index, before stemming."""
+    terms: tuple[str, ...]
+    """As the index stores them, one for each token."""
+    share: float = 1.0
+    """Factor of the weight."""
+    is_joined: bool = False
+    """The user wrote the tokens in one piece, as in `node.js`."""
+    any_of: tuple[Phrase, ...] = ()
+    """If there are any, each of these counts as the phrase."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What distinguishes the phrase's occurrences from those of other phrases."""
+        return ("", *(" ".join(each.terms) for each in self.any_of)) if self.any_of else self.terms
+
+    @property
+    def is_plain(self) -> bool:
+        """True for a single word with its full weight, which is all that FTS5 can score."""
+        return len(self.terms) == 1 and self.share == 1 and not self.any_of
 
 
 class LiteralQuery(NamedTuple):
@@ -113,8 +131,13 @@ class LiteralQuery(NamedTuple):
 
     @property
     def long_phrases(self) -> tuple[Phrase, ...]:
-        """The phrases of several words. Code that ignores them would treat each as one rare word."""
-        return tuple(phrase for phrase in self.phrases if len(phrase.tokens) > 1)
+        """The phrases that are not plain words. Code that ignores them would treat each as one rare word."""
+        return tuple(phrase for phrase in self.phrases if not phrase.is_plain)
+
+    @property
+    def is_weighed(self) -> bool:
+        """True if rows without a phrase of several words may rank differently than by FTS5's weights."""
+        return any(phrase.share != 1 or phrase.any_of for phrase in self.phrases)
 
 
 class RawQuery(NamedTuple):
@@ -350,13 +373,12 @@ def is_granted(roots: Iterable[Root], path: str) -> bool:
 
 
 class NewChunk(NamedTuple):
-    """A chunk to store. search_text: the indexed text if it differs from text (CJK)."""
+    """A chunk to store."""
 
     span: Span
     line_start: int
     line_end: int
     text: str
-    search_text: str | None
     text_hash: bytes
     """sha256 of the embedded text, see text.embedded_hash."""
     vector: Vector | None

@@ -10,7 +10,6 @@ from recall_core.contract import OK, SCHEMA_VERSION
 from recall_core.deadline import check
 from recall_core.embed.registry import note
 from recall_core.rank.weighing import scale
-from recall_core.retrieve.query import lists_of
 from recall_core.types import (
     Chunk,
     Document,
@@ -25,6 +24,7 @@ from recall_core.types import (
     StoreInfo,
     TermStat,
 )
+from recall_core.words.question import lists_of
 
 if TYPE_CHECKING:
     from recall_core.config import Config

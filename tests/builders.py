@@ -17,7 +17,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.embed.hash import HashEmbedder
 from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.text import embedded_hash, embedded_text, space_cjk
+from recall_core.text import embedded_hash, embedded_text
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 
 EMBEDDER = HashEmbedder(64)
@@ -45,7 +45,6 @@ def new_chunk(text: str, *, offset: int = 0, line: int = 1, path: str = "", titl
         line_start=line,
         line_end=line + text.count("\n", 0, -1),
         text=text,
-        search_text=space_cjk(text) if space_cjk(text) != text else None,
         text_hash=embedded_hash(path, title, text),
         vector=EMBEDDER.embed([embedded_text(path, title, text)])[0],
     )

@@ -14,8 +14,9 @@ import apsw
 import numpy as np
 
 from benchmarks.speed.asked import Question
-from recall_core.store.sqlite.schema import PAGE_SIZE, TOKENIZER
+from recall_core.store.sqlite.schema import PAGE_SIZE
 from recall_core.text import STOP_WORDS
+from recall_core.words.analyzer import PORTER
 
 if TYPE_CHECKING:
     from benchmarks.speed.lab import Lab
@@ -108,7 +109,7 @@ def insert(path: Path, rows: Sequence[tuple[str, str]], *, batch: int) -> None:
     db = apsw.Connection(str(path))
     db.pragma("page_size", PAGE_SIZE)
     db.pragma("journal_mode", "wal")
-    db.execute(f"CREATE VIRTUAL TABLE ft USING fts5(title, body, tokenize='{TOKENIZER}')")
+    db.execute(f"CREATE VIRTUAL TABLE ft USING fts5(title, body, tokenize='{PORTER}')")
     for first in range(0, len(rows), batch):
         with db:
             db.executemany("INSERT INTO ft(title, body) VALUES(?, ?)", rows[first : first + batch])

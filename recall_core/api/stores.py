@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
@@ -35,7 +34,6 @@ from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag
-from recall_core.store import sqlite
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.text import is_storable
@@ -52,7 +50,6 @@ STORE_GROUP = "recall.store"
 _WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
 
 
-Words = Callable[[str], tuple[str, ...]]
 """Return the words of a text."""
 
 
@@ -230,11 +227,6 @@ def trust(
     if acts:
         view["sha256"] = embed.trust.digest(acts)
     return {**OK, "trust": view, "warnings": []}
-
-
-def tokenizers() -> tuple[Words, Words]:
-    """Return the functions that split a text into words, folded and stemmed, without a store."""
-    return sqlite.lexical.fold_tokens, sqlite.lexical.stem_tokens
 
 
 class NewStore(NamedTuple):

@@ -21,7 +21,7 @@ from recall_core.ingest.parse.worker import AHEAD_BYTES, Worker, WorkerPool, cor
 from recall_core.marks import Places
 from recall_core.marks import why_unfit as why_no_marks
 from recall_core.ports import ParsedDocument, Parser
-from recall_core.text import Counter, embedded_hash, nfc, space_cjk
+from recall_core.text import Counter, embedded_hash, nfc
 from recall_core.types import Fingerprint, NewChunk, NewDocument, Root, Span, Stamp
 
 BINARY = "binary"
@@ -345,13 +345,11 @@ def _chunks(path: str, parsed: ParsedDocument, spans: tuple[Span, ...]) -> Itera
         counted = span.offset
         last_line = line + text.count("\n", span.offset, span.end - 1)
         content = text[span.offset : span.end]
-        search_text = space_cjk(content)
         yield NewChunk(
             span=span,
             line_start=line,
             line_end=last_line,
             text=content,
-            search_text=None if search_text == content else search_text,
             text_hash=embedded_hash(path, title, content),
             vector=None,
             is_title=parsed.is_title,

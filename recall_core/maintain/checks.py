@@ -27,12 +27,12 @@ from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder, ParsedDocument
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.freshness import State, file_state
-from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
-from recall_core.text import nfc, space_cjk
-from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector, is_granted
+from recall_core.text import nfc
+from recall_core.types import Fingerprint, LiteralQuery, Root, Row, Vector, is_granted
+from recall_core.words.question import telling
 
 _SYNC = Hint("sync")
 
@@ -267,9 +267,9 @@ def _spread(rowids: Sequence[int], most: int) -> list[int]:
 
 def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
     """Return True if its rarest words find the chunk, or if it has no words."""
-    words = list(dict.fromkeys(store.tokens(space_cjk(row.chunk.text))))[:_WORDS]
+    words = list(dict.fromkeys(store.analyzer.tokens(row.chunk.text, ends="all")))[:_WORDS]
     words = telling(words, stop_words) or words
-    phrases = tuple(Phrase(word, (word,)) for word in words)
+    phrases = store.analyzer.each(words)
     terms = store.term_stats(LiteralQuery("", phrases), is_searched=False)
     rarest = sorted(range(len(words)), key=lambda place: (terms[place].df, place))[:_RAREST]
     query = LiteralQuery("", tuple(phrases[place] for place in rarest), "all")

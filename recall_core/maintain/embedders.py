@@ -30,12 +30,11 @@ from recall_core.errors import ConfigError, EmbedError, StoreError, UsageError, 
 from recall_core.ingest.vectors import Pace, TextVector, cost, embed, embed_in_calls, tokens_of
 from recall_core.ports import Embedder, EmbedderKind
 from recall_core.retrieve.pool import by_signatures
-from recall_core.retrieve.query import telling
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
 from recall_core.store.values import Finding, ReembedTarget, Signing, signing_of
-from recall_core.text import space_cjk
 from recall_core.types import Progress, Row, Stage
+from recall_core.words.question import telling
 
 _COMPACT = Hint("compact")
 _REPAIR = Hint("doctor", fix=True)
@@ -109,7 +108,7 @@ def _sample(store: Store) -> list[Row]:
 
 
 def _question(store: Store, row: Row, stop_words: str) -> str:
-    words = telling(dict.fromkeys(store.tokens(space_cjk(row.chunk.text))), stop_words)
+    words = telling(dict.fromkeys(store.analyzer.tokens(row.chunk.text)), stop_words)
     count = min(len(words), _WORDS)
     return " ".join(words[place * len(words) // count] for place in range(count))
 

@@ -23,7 +23,7 @@ from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store, Writer
 from recall_core.store.values import KnownRoot, find_flaws
-from recall_core.text import chunk_id, document_id, embedded_hash, nfc, space_cjk, utc
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
 
 FORMAT_VERSION = 1
@@ -246,13 +246,11 @@ def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
     is_title = line.is_title is True
     if is_title and not document.title.startswith(line.text, line.offset):
         raise invalid(f"chunk {line.id} is marked as the title but is not")
-    search_text = space_cjk(line.text)
     return NewChunk(
         Span(line.offset, line.end, line.tokens, line.heading),
         line.line_start,
         line.line_end,
         line.text,
-        search_text if search_text != line.text else None,
         embedded_hash(document.path, "" if is_title else document.title, line.text),
         _vector(line),
         _windows(line),

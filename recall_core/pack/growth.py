@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise, zip_longest
 
 from recall_core.pack.graphemes import floor_boundary
-from recall_core.text import alone_places
 from recall_core.types import Hit
+from recall_core.words.form import spaceless
 
 Span = tuple[int, int]
 """A half-open range of code points in a chunk's text."""
@@ -102,8 +102,7 @@ def _words(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield runs without white space; in scripts without word spaces, single characters."""
     for run in re.finditer(r"\S+", text[start:end]):
         first, last = start + run.start(), start + run.end()
-        alone = (first + place - 2 * i - 1 for i, place in enumerate(alone_places(run[0])[1]))
-        seams = (at for each in alone for at in (each, each + 1))
+        seams = (first + at for each in spaceless(run[0]) for at in (each, each + 1))
         inner = sorted({at for at in seams if first < at < last and floor_boundary(text, at) == at})
         yield from pairwise([first, *inner, last])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from math import log
 from operator import add
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from recall_core._lazy import np
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
-from recall_core.types import Occurrences, TermStat
+from recall_core.types import Occurrences, Phrase, TermStat
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,12 +39,20 @@ def idf(df: int, rows: int) -> float:
     return value if value > 0 else IDF_FLOOR
 
 
-def phrase_idf(df: int, of_words: Iterable[int], rows: int) -> float:
-    """Return the weight of a phrase: the sum of its words' idf, from their document frequencies; 0 if df is 0.
+def weigh(phrase: Phrase, df: int, dfs: Mapping[str, int], rows: int) -> TermStat:
+    """Return the weight of a phrase with this document frequency; 0 if df is 0.
 
-    Lucene does the same. By its own df, a phrase would weigh no more than one rare word, regardless of its length.
+    Several words weigh the sum of their idf, as in Lucene. By its own df, a phrase would weigh no more than one rare
+    word, regardless of its length. Words typed in one piece weigh at least the idf of the phrase.
+
+    dfs: document frequencies of the phrase's terms, used for several; unknown terms are left out.
     """
-    return reduce(add, (idf(each, rows) for each in of_words), 0.0) if df else 0.0
+    own = idf(df, rows)
+    words = 1 if phrase.any_of and not phrase.is_joined else len(phrase.terms)
+    if words > 1 and df:
+        of_words = reduce(add, (idf(dfs.get(term, 0), rows) for term in phrase.terms), 0.0)
+        own = max(own, of_words) if phrase.is_joined else of_words
+    return TermStat(phrase.text, df, own if phrase.share == 1 else own * phrase.share, words)
 
 
 def bound(terms: Iterable[TermStat], config: Config) -> float:

@@ -13,11 +13,11 @@ from recall_core.ports import Embedder
 from recall_core.rank.bm25 import bound, scores
 from recall_core.rank.columns import KeyColumns, KeySequence, RawColumn, Scores, Series, UnsettledColumn, scores_of
 from recall_core.retrieve.plan import Plan
-from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
+from recall_core.words.question import literal
 
 _FEW_CHUNKS = 300  # below this, computing all cosines is faster than loading a library
 
@@ -127,7 +127,9 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
         if complaint is None:
             return raw, None
     config = plan.config
-    query = literal(plan.lexical, tokens=store.tokens, match=config.match, stop_words=config.stop_words)
+    query = literal(
+        plan.lexical, analyzer=store.analyzer, index=store, match=config.match, stop_words=config.stop_words
+    )
     return query, complaint
 
 

@@ -12,9 +12,9 @@ from recall_core.pack.optimal import pack_optimal
 from recall_core.pack.policy import Terms
 from recall_core.retrieve.alike import AlikeInAnswer, Citing
 from recall_core.retrieve.answer import Answer, candidate_range, candidates, take_injected
-from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
+from recall_core.words.question import literal
 
 
 def account_view(packed: Packed, answer: Answer, terms: Terms, store: Store, cite: Citing) -> AccountView:
@@ -70,7 +70,9 @@ def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | No
         return None
     ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}
     config = plan.config
-    query = literal(plan.lexical, tokens=store.tokens, match=config.match, stop_words=config.stop_words)
+    query = literal(
+        plan.lexical, analyzer=store.analyzer, index=store, match=config.match, stop_words=config.stop_words
+    )
     occurrences = store.occurrences(query, list(ids))
     holders: dict[str, frozenset[str]] = {}
     for phrase, counts in zip(occurrences.phrases, occurrences.counts, strict=True):

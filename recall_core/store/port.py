@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         Source,
         Totals,
     )
+    from recall_core.words.analyzer import Analyzer
 
 
 class Search(Protocol):
@@ -78,17 +79,9 @@ class Search(Protocol):
         False if a pattern or a metadata value is evaluated for each row.
         """
 
-    def tokens(self, text: str) -> tuple[str, ...]:
-        """Return the tokens of the text as the index folds them, before stemming."""
-
-    def stems(self, text: str) -> tuple[str, ...]:
-        """Return the tokens of the text as the index stores them."""
-
-    def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Return for each text the half-open ranges of code points that match a phrase by the index's stems.
-
-        Ranges are in order; overlapping ranges are merged.
-        """
+    @property
+    def analyzer(self) -> Analyzer:
+        """What a word is in this store: forms, terms and their places."""
 
     def syntax_error(self, raw: RawQuery) -> str | None:
         """Return the full-text index's error for a raw expression, or None.

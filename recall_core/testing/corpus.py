@@ -11,12 +11,11 @@ from typing import Literal
 
 from recall_core.embed.hash import HashEmbedder
 from recall_core.marks import Mark
-from recall_core.rank.bm25 import idf, phrase_idf
-from recall_core.retrieve.query import literal
+from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store
-from recall_core.text import embedded_hash, embedded_text, space_cjk, utc
+from recall_core.text import embedded_hash, embedded_text, utc
 from recall_core.types import (
     LiteralQuery,
     MetaValue,
@@ -30,6 +29,7 @@ from recall_core.types import (
     TermStat,
     Vector,
 )
+from recall_core.words.question import literal
 
 EMBEDDER = HashEmbedder(32)
 MTIME_NS = 1_700_000_000_000_000_000
@@ -78,8 +78,7 @@ def _document(
     for line, text in enumerate(texts, start=1):
         span = Span(offset, offset + len(text), len(text.split()))
         (vector,) = EMBEDDER.embed([embedded_text(path, title, text)])
-        indexed = space_cjk(text) if space_cjk(text) != text else None
-        chunks.append(NewChunk(span, line, line, text, indexed, embedded_hash(path, title, text), vector))
+        chunks.append(NewChunk(span, line, line, text, embedded_hash(path, title, text), vector))
         offset = span.end
     raw = "".join(texts).encode()
     return NewDocument(path, sha256(raw).hexdigest(), title, len(raw), tags, source, meta, tuple(chunks))
@@ -117,7 +116,7 @@ def files() -> tuple[NewFile, ...]:
     )
 
 
-FISH = LiteralQuery("fish", literal("fish", tokens=lambda text: (text.strip(),), match="any").phrases)
+FISH = LiteralQuery("fish", (Phrase("fish", ("fish",), ("fish",)),))
 
 
 def put(store: Store, *files: NewFile) -> None:
@@ -156,7 +155,7 @@ def dot(one: Vector, other: Vector) -> float:
 
 def query_of(store: Store, text: str, how: str = "any") -> LiteralQuery:
     """Return the query's words as the store folds them."""
-    return literal(text, tokens=store.tokens, match=how)
+    return literal(text, analyzer=store.analyzer, match=how)
 
 
 def find_misjudged(store: Store, vector: Vector, cosines: Mapping[int, float]) -> list[int]:
@@ -182,9 +181,8 @@ def lexical_of(store: Store, text: str) -> Mapping[int, float]:
 def weight_of(store: Store, phrase: Phrase, term: TermStat) -> TermStat:
     """Return the term's statistics by the core's formulas: for several words, the sum of their weights."""
     rows = store.info().chunks
-    words = [Phrase(token, (token,)) for token in phrase.tokens]
-    dfs = [each.df for each in store.term_stats(LiteralQuery("", tuple(words)))]
-    weight = idf(term.df, rows) if len(dfs) == 1 else phrase_idf(term.df, dfs, rows)
+    dfs = [each.df for each in store.term_stats(LiteralQuery("", store.analyzer.each(phrase.tokens)))]
+    weight = fsum(idf(df, rows) for df in dfs) if term.df else 0.0
     return TermStat(phrase.text, term.df, weight, len(dfs))
 
 

@@ -1,1 +1,9 @@
-"""What a word is: the indexed form of a text, its terms, and where each is in the text."""
+"""What a word is: folding, indexed forms, terms with their places, titles. Nothing else decides it."""
+
+from recall_core._lazy import attach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from recall_core.words import old
+else:
+    __getattr__ = attach(__name__)

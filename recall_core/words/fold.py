@@ -7,11 +7,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-_PLANES = {0x10: 0x8000, 0x13: 0x9000, 0x11: 0xB000, 0x16: 0xC000, 0x1B: 0xD000, 0x1D: 0xD000, 0x1E: 0xE000, 0x1F: 0xF000}
+_PLANES = {
+    0x10: 0x8000,
+    0x13: 0x9000,
+    0x11: 0xB000,
+    0x16: 0xC000,
+    0x1B: 0xD000,
+    0x1D: 0xD000,
+    0x1E: 0xE000,
+    0x1F: 0xF000,
+}
 
 
 _MARKS = re.compile("[\U000f0300-\U000fffff]{2,}")
@@ -48,13 +57,13 @@ def fold(text: str) -> str:
     return text
 
 
-def fold_with_places(text: str) -> tuple[str, list[int], list[int]]:
+def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """Return the folded text, and for each of its characters where its source starts and ends in the text.
 
     A removed character belongs to the one before it.
     """
     if text.isascii():
-        return text, list(range(len(text))), list(range(1, len(text) + 1))
+        return text, range(len(text)), range(1, len(text) + 1)
     table = _table()
     letters: list[str] = []
     starts: list[int] = []
@@ -87,7 +96,8 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
 
 @cache
 def _composed() -> re.Pattern[str]:
-    """Match decomposed Hangul, voiced kana, and Cyrillic letters whose mark counts, with ignored characters between."""
+    """Match decomposed Hangul, voiced kana, and Cyrillic letters whose mark counts; ignored characters may be
+    between."""
     skip = f"[{''.join(sorted(_ignored()))}]*+"
     breve, dots = skip.replace("\u0306", ""), skip.replace("\u0308", "")
     return re.compile(
@@ -116,7 +126,7 @@ def _compose(found: str) -> str:
         return "й" if last == 0x306 else "ї"
     parts = [each for each in found if each not in _ignored()]
     if 0x1100 <= first <= 0x1112:
-        tail = last - 0x11A7 if len(parts) == 3 else 0  # noqa: PLR2004 - leading, vowel, trailing
+        tail = last - 0x11A7 if len(parts) == 3 else 0
         return chr(0xAC00 + ((first - 0x1100) * 21 + ord(parts[1]) - 0x1161) * 28 + tail)
     if 0xAC00 <= first <= 0xD7A3:
         return chr(first + last - 0x11A7) if (first - 0xAC00) % 28 == 0 else found
@@ -131,15 +141,27 @@ def _voiced() -> dict[tuple[str, bool], str]:
     pairs = {(a, False): b for a, b in zip(plain, voiced, strict=True)} | {
         (a, True): b for a, b in zip(half, halves, strict=True)
     }
-    katakana = {
-        (chr(ord(a) + 0x60), mark): chr(ord(b) + 0x60) for (a, mark), b in pairs.items()
-    }
+    katakana = {(chr(ord(a) + 0x60), mark): chr(ord(b) + 0x60) for (a, mark), b in pairs.items()}
     return pairs | katakana | {("ワ", False): "ヷ", ("ヲ", False): "ヺ"}
 
 
 @cache
 def _data() -> dict[str, dict[str, str]]:
     return json.loads(files(__package__).joinpath("fold.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def without_ignored(text: str) -> str:
+    """Return the text without soft hyphens, joiners and the like. Marks of Latin letters stay."""
+    return (
+        text
+        if text.isascii()
+        else "".join(each for each in text if each not in _ignored() or "\u0300" <= each <= "\u036f")
+    )
+
+
+def kept_characters() -> str:
+    """Return the marks and signs that a folded text contains as private-use characters."""
+    return _data()["marks"] + _data()["signs"]  # type: ignore[operator,no-any-return]
 
 
 @cache
@@ -155,9 +177,7 @@ def _table() -> dict[int, str]:
 @cache
 def _classes() -> dict[str, int]:
     """Return the canonical class of each mark that has an order, in its private form."""
-    return {
-        private(ord(letter)): int(order) for order, letters in _data()["classes"].items() for letter in letters
-    }
+    return {private(ord(letter)): int(order) for order, letters in _data()["classes"].items() for letter in letters}
 
 
 def _order(marks: str) -> list[int]:

@@ -334,7 +334,7 @@ def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
     text = "".join(row.chunk.text[end - row.chunk.offset :] for row, end in zip(rows, ends, strict=False))
     marks = _lex(run, row.doc.path, (row.doc.id, start), text)
     phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
-    marks = sorted([*marks, *(LineMark(*span, "term") for span in store.spans([text], phrases)[0])])
+    marks = sorted([*marks, *(LineMark(*span, "term") for span in store.analyzer.spans(text, phrases))])
     return DocumentPassage(
         path=row.doc.path,
         chunk_id=chunk.id,

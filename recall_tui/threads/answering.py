@@ -316,8 +316,8 @@ def matched_in(
     texts = {hit.doc.title for hit in rows.values()}
     texts |= {cite_row(hit, passages.get(hit.chunk.id))[1] for hit in rows.values() if hit.chunk}
     ordered = sorted(texts - {""})
-    spans_by_text = zip(ordered, store.spans(ordered, phrases), strict=True)
-    return {text: tuple(spans) for text, spans in spans_by_text if spans}
+    words = store.analyzer
+    return {text: tuple(spans) for text in ordered if (spans := words.spans(text, phrases))}
 
 
 def ranks_of(answer: Answer) -> dict[int, int]:

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.rank.bm25 import IDF_FLOOR, bound, contributions, idf, plain, score_columns, scores
-from recall_core.retrieve.query import literal
 from recall_core.store.sqlite import lexical
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.text import space_cjk
 from recall_core.types import LiteralQuery
+from recall_core.words.question import literal
 from tests.builders import memory_store, new_file, put
 from tests.sixty_questions import SHAPES
 
@@ -41,7 +40,7 @@ def store_of(documents: list[tuple[str, str]]) -> SqliteStore:
 
 
 def question(store: SqliteStore, words: str, match: str = "any") -> LiteralQuery:
-    return literal(words, tokens=store.tokens, match=match, stop_words="questions")
+    return literal(words, analyzer=store.analyzer, match=match, stop_words="questions")
 
 
 @given(
@@ -74,7 +73,7 @@ def test_phrase_idf_is_the_sum_of_its_words(documents: list[tuple[str, str]], wo
     store = store_of(documents)
     (term,) = store.term_stats(question(store, f'"{" ".join(words)}"'))
     alone = store.term_stats(
-        question(store, " ".join(f'"{token}"' for token in store.tokens(space_cjk(" ".join(words)))))
+        question(store, " ".join(f'"{token}"' for token in store.analyzer.tokens(" ".join(words))))
     )
     assert term.idf == (sum(each.idf for each in alone) if term.df else 0.0)
     assert term.words == len(alone)

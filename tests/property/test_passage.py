@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.retrieve.passage import best_window
-from recall_core.retrieve.query import literal
 from recall_core.store.port import Instance
 from recall_core.store.sqlite.lexical import expression
 from recall_core.types import RawQuery, TermStat
+from recall_core.words.question import literal
 from tests.builders import memory_store, new_file, put
 from tests.windows import check_window
 
@@ -71,11 +71,11 @@ def test_every_token_of_the_stem_counts_and_no_other(text: str) -> None:
         return
     store = memory_store()
     put(store, new_file("a.txt", [text]))
-    asked = literal("fish naive 鱼 y", tokens=store.tokens, match="any")
+    asked = literal("fish naive 鱼 y", analyzer=store.analyzer, match="any")
     rows = store.fetch([key.rowid for key in store.candidates(None)])
     (found,) = store.instances(asked, store.term_stats(asked), rows)
 
-    assert [(each.start, each.end) for each in found] == store.spans([text], ["fish", "naive", "鱼", "y"])[0]
+    assert [(each.start, each.end) for each in found] == store.analyzer.spans(text, ["fish", "naive", "鱼", "y"])
 
 
 ASKED = ("fish", "fishes", '"fish naive"', '"naive fishing"', '"fish fish"', "鱼", '"件鱼"', "y", "unknown")
@@ -101,7 +101,7 @@ def test_words_and_phrases_match_where_fts5_matches(
 ) -> None:
     store = memory_store()
     put(store, *(new_file(f"{n} fish naive 鱼.txt", [text]) for n, text in enumerate(texts)))
-    query = literal(asked, tokens=store.tokens, match=match)
+    query = literal(asked, analyzer=store.analyzer, match=match)
     rows = store.fetch([key.rowid for key in store.candidates(None)])
     terms = store.term_stats(query)
     raw = RawQuery(expression(query))

@@ -6,10 +6,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core.config import SETTINGS
-from recall_core.retrieve.query import literal, pieces
-from recall_core.store.sqlite.lexical import fold_tokens
-from recall_core.text import space_cjk
 from recall_core.types import LiteralQuery
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.question import literal, pieces
 from tests.sixty_questions import QUESTIONS, SHAPES
 
 MARKS = st.text(st.sampled_from("aeigcmdst.,'\u2019\u0301\ue000 \"+#-_/@1é色ÅZ\u00ad"), max_size=24)
@@ -19,7 +18,7 @@ ASKED = st.lists(
 
 
 def read_query(text: str, stop_words: str) -> LiteralQuery:
-    return literal(text, tokens=fold_tokens, match="any", stop_words=stop_words)
+    return literal(text, analyzer=Analyzer(), match="any", stop_words=stop_words)
 
 
 @given(text=ASKED)
@@ -27,8 +26,8 @@ def read_query(text: str, stop_words: str) -> LiteralQuery:
 def test_pieces_cover_the_text_and_give_index_tokens(text: str) -> None:
     found = list(pieces(text, with_question_words=True))
     assert "".join(text[piece.start : piece.end] for piece in found) == text
-    read = [token for piece in found for token in fold_tokens(space_cjk(text[piece.start : piece.end]))]
-    assert tuple(read) == fold_tokens(space_cjk(text))
+    read = [token for piece in found for token in Analyzer().tokens(text[piece.start : piece.end])]
+    assert tuple(read) == Analyzer().tokens(text)
 
 
 @given(text=ASKED)
@@ -45,7 +44,7 @@ def test_only_reported_words_are_dropped(text: str) -> None:
     for which in CHOICES[2:]:
         query = read_query(text, which)
         kept = [token for phrase in query.phrases for token in phrase.tokens]
-        told = [token for written in query.dropped for token in fold_tokens(space_cjk(written))]
+        told = [token for written in query.dropped for token in Analyzer().tokens(written)]
         without = [token for phrase in read_query(text, "english").phrases for token in phrase.tokens]
         assert set(without) <= {*kept, *told}
         assert not query.dropped or kept

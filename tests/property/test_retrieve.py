@@ -18,12 +18,12 @@ from recall_core.rank.estimates import EstimatedColumn
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import pool
 from recall_core.retrieve.plan import plan_rql, plan_words
-from recall_core.retrieve.query import literal
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
 from recall_core.store.port import Store
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Row
+from recall_core.words.question import literal
 from tests.arrays import ArrayStore
 from tests.builders import EMBEDDER, memory_store, new_file, put
 from tests.examples import examples

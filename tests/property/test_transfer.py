@@ -15,7 +15,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.transfer import export, import_
 from recall_core.store.sqlite.store import SqliteStore, create_store
-from recall_core.text import nfc, space_cjk
+from recall_core.text import nfc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span
 from tests.examples import examples
 
@@ -42,11 +42,9 @@ def documents(draw: st.DrawFn, path: str) -> NewDocument:
     is_title = bool("".join(texts).strip()) and draw(st.booleans())
     chunks, offset = [], 0
     for text in texts:
-        search_text = space_cjk(text)
         span = Span(offset, offset + len(text), len(text.split()), draw(st.none() | letters))
-        indexed = search_text if search_text != text else None
         digest = sha256(text.encode()).digest()
-        chunks.append(NewChunk(span, 1, 1, text, indexed, digest, EMBEDDER.embed([text])[0], is_title=is_title))
+        chunks.append(NewChunk(span, 1, 1, text, digest, EMBEDDER.embed([text])[0], is_title=is_title))
         offset = span.end
     return NewDocument(
         path,

@@ -27,7 +27,7 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.word_fixes import rare_words
 from recall_core.retrieve import pool as pool_module
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.types import LiteralQuery, Phrase
+from recall_core.types import LiteralQuery
 from tests.builders import memory_store, new_file, put
 from tests.examples import examples
 from tests.property.test_whynot import QUESTIONS, asker_of, made, shows
@@ -109,7 +109,7 @@ def test_skipped_spelling_brings_nothing_in(
 ) -> None:
     typed = "zqxj"
     store, asker, start, sought = start_of(seed, with_word(question, typed), pick, depth, values)
-    terms = store.term_stats(LiteralQuery("", tuple(Phrase(word, (word,)) for word in words_of(store))))
+    terms = store.term_stats(LiteralQuery("", store.analyzer.each(words_of(store))))
     words = [term for term in terms if term.df]
     led = lead(asker, start, sought, words)
     if led is None:
@@ -123,7 +123,7 @@ def test_skipped_spelling_brings_nothing_in(
 def words_of(store: SqliteStore) -> list[str]:
     """Return every word in the texts of the store."""
     texts = [row.chunk.text for row in store.fetch([key.rowid for key in store.candidates(None)])]
-    return list(dict.fromkeys(store.tokens(" ".join(texts))))
+    return list(dict.fromkeys(store.analyzer.tokens(" ".join(texts))))
 
 
 @examples(50)

@@ -19,14 +19,14 @@ from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Row, Span
 
 EMBEDDER = HashEmbedder(64)
-QUERY = LiteralQuery("alpha", (Phrase("alpha", ("alpha",)),))
+QUERY = LiteralQuery("alpha", (Phrase("alpha", ("alpha",), ("alpha",)),))
 SECRET = "zanzibarium"
 
 
 def file(path: str, text: str) -> NewFile:
     span = Span(0, len(text), len(text.split()))
     digest = sha256(text.encode())
-    chunks = (NewChunk(span, 1, 1, text, None, digest.digest(), EMBEDDER.embed([text])[0]),)
+    chunks = (NewChunk(span, 1, 1, text, digest.digest(), EMBEDDER.embed([text])[0]),)
     content = NewDocument(path, digest.hexdigest(), path, len(text), ("t",), None, {"k": 1}, chunks)
     return NewFile(path, path, len(text), 1, digest.hexdigest(), "s", None, (content,))
 

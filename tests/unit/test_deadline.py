@@ -39,13 +39,13 @@ from recall_core.pack.account import near_duplicates
 from recall_core.pack.greedy import pack
 from recall_core.pack.optimal import Thing, choose, pack_optimal
 from recall_core.rank import bm25
-from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import vectors
-from recall_core.store.sqlite.lexical import stem_phrases, stem_spans
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.text import Counter, counter
 from recall_core.types import Hit, RawQuery
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.question import literal
 from tests.builders import EMBEDDER, fish_store, memory_store, new_file, put
 from tests.provider_server import provider_server
 
@@ -291,7 +291,7 @@ def packing(pack: Callable[..., Any]) -> Callable[[], Any]:
 
 def scoring(scores: Callable[..., Any]) -> Callable[[], Any]:
     store = fish_store()
-    found = store.occurrences(literal("fish", tokens=store.tokens, match="any"), None)
+    found = store.occurrences(literal("fish", analyzer=store.analyzer, match="any"), None)
     return lambda: scores(found, [1, 2], Config())
 
 
@@ -322,7 +322,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
     "curve": lambda: lambda: list(blocks(StepCurve((), np.array([0.0, 1.0])))),
     "sign flips": lambda: lambda: sign_flip(np.ones((2, 2))),
     "predicates to drop": dropping,
-    "spans": lambda: lambda: stem_spans("fish", stem_phrases(("fish",))),
+    "spans": lambda: lambda: Analyzer().spans("fish", ["fish"]),
     "tokens of a model": lambda: lambda: model_tokens("a few words"),
 }
 

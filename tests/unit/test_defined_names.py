@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from recall_core import Recall
 from recall_core.marks import Mark, Outline
 from recall_core.store.sqlite.check import texts
-from recall_core.store.sqlite.schema import MIGRATIONS, titles_of, without_names
+from recall_core.store.sqlite.schema import MIGRATIONS, without_names
 from recall_core.store.sqlite.store import SqliteStore
+from recall_core.words.analyzer import Analyzer
 from tests.builders import memory_store, new_file, put
 
 WITHOUT_SOURCE = ignore_patterns("source")
@@ -219,17 +220,17 @@ def test_upgrade_adds_names_to_existing_documents(folder: Path) -> None:
 
 def test_definitions_in_test_files_have_no_name_in_titles() -> None:
     for title in ["test_auth.py", "auth_test.go", "auth.spec.ts", "AuthTest.java", "tests-of-auth.js"]:
-        assert titles_of(title, (Mark(0, "function", "def test_flow"),), [(0, 9)]) == [title], title
+        assert Analyzer().titles(title, (Mark(0, "function", "def test_flow"),), [(0, 9)]) == [title], title
 
 
 def test_file_named_test_by_chance_has_names() -> None:
     for title in ["test.py", "testing.py", "contest.py", "attestation.go", "latest_auth.py"]:
-        assert titles_of(title, (Mark(0, "function", "def flow"),), [(0, 9)]) == [f"{title}\ndef flow"], title
+        assert Analyzer().titles(title, (Mark(0, "function", "def flow"),), [(0, 9)]) == [f"{title}\ndef flow"], title
 
 
 def test_title_contains_a_name_and_its_words() -> None:
     marks = (Mark(0, "class", "class NetRCAuth"), Mark(10, "method", "def flow", 2), Mark(20, "heading", "Notes"))
-    assert titles_of("auth.py", marks, [(0, 12), (12, 20), (20, 30)]) == [
+    assert Analyzer().titles("auth.py", marks, [(0, 12), (12, 20), (20, 30)]) == [
         "auth.py\nclass NetRCAuth Net RC Auth\ndef flow",
         "auth.py\nclass NetRCAuth Net RC Auth\ndef flow",
         "auth.py",

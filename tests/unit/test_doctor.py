@@ -24,7 +24,6 @@ from recall_core.maintain.doctor import check_one, codes, doctor
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.store.values import ReembedTarget
-from recall_core.text import space_cjk
 from recall_core.types import NewChunk, NewDocument, NewFile, Span
 from tests.damage import change_vectors
 
@@ -39,13 +38,11 @@ TEXTS = {
 
 
 def chunk(text: str, offset: int, line: int) -> NewChunk:
-    search_text = space_cjk(text)
     return NewChunk(
         Span(offset, offset + len(text), len(text.split())),
         line,
         line + text.count("\n", 0, -1),
         text,
-        search_text if search_text != text else None,
         sha256(text.encode()).digest(),
         EMBEDDER.embed([text])[0],
     )

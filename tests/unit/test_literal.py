@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from recall_core.retrieve.query import literal
 from recall_core.store.sqlite.lexical import expression
+from recall_core.words.question import literal
 from tests.builders import memory_store
 
 STORE = memory_store()
 
 
 def match(text: str, how: str = "any") -> str:
-    return expression(literal(text, tokens=STORE.tokens, match=how))
+    return expression(literal(text, analyzer=STORE.analyzer, match=how))
 
 
 def test_words_mean_themselves() -> None:
@@ -20,10 +20,10 @@ def test_words_mean_themselves() -> None:
         ('"to be"', '"to be"'),
         ('"to be" or "not to be"', '"to be" OR "not to be"'),
         ('"unclosed phrase', '"unclosed phrase"'),
-        ("foo-bar C++ it's what?", '"foo" OR "bar" OR "c"'),
+        ("foo-bar it's what?", '"foo" OR "bar"'),
         ("Naïve café", '"naive" OR "cafe"'),
-        ("全文", '"全" OR "文"'),
-        ('"全文"', '"全 文"'),
+        ("全文検", '"全文" OR "文検"'),
+        ('"全文検"', '"全文 文検"'),
         ("a AND b* NEAR(c)", '"b" OR "near" OR "c"'),
         ("   ", ""),
         ('"" ""', ""),
@@ -37,5 +37,5 @@ def test_match_all_joins_with_and() -> None:
 
 def test_any_text_is_valid_syntax() -> None:
     for text in ['"', "''", "a:b", "^x", "{a b}", "-x", "x NOT y", "*", "\0", "(" * 50, "-" * 99]:
-        query = literal(text, tokens=STORE.tokens, match="any")
+        query = literal(text, analyzer=STORE.analyzer, match="any")
         assert STORE.lexical(query, where=None, k=None, title_weight=3.0) == {}, text

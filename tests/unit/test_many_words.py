@@ -11,11 +11,11 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.rank.bm25 import scores
-from recall_core.retrieve.query import literal
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite import lexical, postings
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, RawQuery
+from recall_core.words.question import literal
 from tests.builders import fish_store, memory_store
 
 WORDS = 'fishes story blue fish red 色 "one" unheard it\'s blue '
@@ -28,7 +28,7 @@ def store() -> SqliteStore:
 
 
 def long_query(store: SqliteStore, words: str = WORDS, *, match: str = "any") -> LiteralQuery:
-    query = literal(words * (postings.FEW // 8 + 1), tokens=store.tokens, match=match)
+    query = literal(words * (postings.FEW // 8 + 1), analyzer=store.analyzer, match=match)
     assert len(query.phrases) > postings.FEW
     return query
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from recall_core.errors import StoreCorrupt
-from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite.connect import STATE, state_of
 from recall_core.store.sqlite.memory import matrix, snapshot
@@ -23,6 +22,7 @@ from recall_core.store.sqlite.memory import words as arithmetic
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
 from recall_core.store.sqlite.store import SqliteStore, open_store
 from recall_core.types import LiteralQuery, Occurrences, Vector
+from recall_core.words.question import literal
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 WORDS = "ant bee cat dog elk fox gnu hen ibis jay running runs ran".split()
@@ -67,7 +67,7 @@ def opening(path: str, *, memory_mb: int = 512) -> Iterator[SqliteStore]:
 
 
 def query(store: SqliteStore, text: str, match: str = "any") -> LiteralQuery:
-    return literal(text, tokens=store.tokens, match=match, stop_words="none")
+    return literal(text, analyzer=store.analyzer, match=match, stop_words="none")
 
 
 def ask(store: SqliteStore, text: str = "ant bee") -> dict[int, float]:

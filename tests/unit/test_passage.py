@@ -17,10 +17,10 @@ from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import SearchResponse
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.retrieve.passage import best_window
-from recall_core.retrieve.query import literal
 from recall_core.store.port import Instance
 from recall_core.store.sqlite.schema import AS_NEWER, MIGRATIONS, migrate
 from recall_core.types import LexicalQuery, RawQuery, Root, TermStat
+from recall_core.words.question import literal
 from tests.builders import memory_store, new_file, put
 
 FILLER = "nothing to see here, or there"
@@ -32,7 +32,7 @@ def count_matches(text: str, query: LexicalQuery | str, *, title: str = "") -> l
     """Return the matches that the index counts in this text, as written, and the phrase of each."""
     store = memory_store()
     put(store, new_file("a.txt", [text], title=title), new_file("b.txt", [FILLER]))
-    asked = literal(query, tokens=store.tokens, match="any") if isinstance(query, str) else query
+    asked = literal(query, analyzer=store.analyzer, match="any") if isinstance(query, str) else query
     terms = store.term_stats(asked)
     rows = store.fetch([key.rowid for key in store.candidates(None)])
     found, others = store.instances(asked, terms, rows)
@@ -79,7 +79,7 @@ def test_pasted_text_is_searched_in_parts() -> None:
 def test_row_that_lacks_a_required_word_has_no_matches() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["red fish", "red"]))
-    asked = literal("red fish", tokens=store.tokens, match="all")
+    asked = literal("red fish", analyzer=store.analyzer, match="all")
     rows = store.fetch([key.rowid for key in store.candidates(None)])
 
     found = store.instances(asked, store.term_stats(asked), rows)

@@ -13,7 +13,7 @@ from recall_core.adapters.commands import BY_NAME, parse_plain
 from recall_core.config import Config, render
 from recall_core.config import plain as plain_toml
 from recall_core.errors import UsageError
-from recall_core.retrieve import query
+from recall_core.words import question as query
 
 WORDS = ("a.md", "two words", "é", "", "-", "--", "-1", "x=y", "import", "on", "10", "\udcff", "3", "all", "a,b")
 

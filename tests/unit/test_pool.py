@@ -14,12 +14,12 @@ from recall_core.rank.bm25 import contributions
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve import pool
 from recall_core.retrieve.plan import Plan, plan_rql, plan_words
-from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.store.values import Nearest
 from recall_core.types import Pool, Vector
 from recall_core.views import plan_echo
+from recall_core.words.question import literal
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 BM25F = Config(embedding_dim=64, lexical_model="bm25f", bm25_k1=0.9, bm25_b=0.4, title_weight=2.0)
@@ -84,7 +84,7 @@ def test_rare_phrase_displaces_no_row_of_a_bounded_list() -> None:
         new_file("z.txt", ["a telling text that is somewhat longer than those others"]),
         *(new_file(f"x{n}.txt", ["words of many and common too"]) for n in range(9)),
     )
-    query = literal('telling "common words"', tokens=made.tokens, match="any")
+    query = literal('telling "common words"', analyzer=made.analyzer, match="any")
     bounded = made.lexical(query, where=None, k=1, title_weight=1.0)
     assert [row.doc.path for row in made.fetch(list(bounded))] == ["z.txt", "a.txt"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.retrieve.query import literal
 from recall_core.store.sqlite import postings
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery, Occurrences
+from recall_core.words.question import literal
 from tests.builders import fish_store, memory_store, new_file, put
 
 
@@ -21,7 +21,7 @@ def rowids(store: SqliteStore) -> dict[str, int]:
 
 
 def question(store: SqliteStore, words: str) -> LiteralQuery:
-    return literal(words, tokens=store.tokens, match="any")
+    return literal(words, analyzer=store.analyzer, match="any")
 
 
 def by_letter(store: SqliteStore, found: Occurrences) -> list[dict[str, tuple[int, int]]]:
@@ -38,8 +38,9 @@ def test_phrase_occurrences_may_overlap(store: SqliteStore) -> None:
     assert by_letter(store, store.occurrences(question(store, '"fish fish"'), None)) == [{"b": (0, 3)}]
 
 
-def test_cjk_characters_are_words(store: SqliteStore) -> None:
-    assert by_letter(store, store.occurrences(question(store, '色 "红色"'), None)) == [{"c": (0, 2)}, {"c": (0, 1)}]
+def test_pairs_of_cjk_characters_are_words(store: SqliteStore) -> None:
+    found = store.occurrences(question(store, '红色 "红色的鱼"'), None)
+    assert by_letter(store, found) == [{"c": (0, 1)}, {"c": (0, 1)}]
 
 
 def test_repeated_phrases_keep_their_positions(store: SqliteStore) -> None:
@@ -70,13 +71,13 @@ def test_removed_rows_are_not_counted(store: SqliteStore) -> None:
 
 
 def test_both_ways_to_read_give_the_same(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    query = question(store, 'fish "fish fish" blue unknown 色')
+    query = question(store, 'fish "fish fish" blue unknown 红色')
     wanted = [rowids(store)[letter] for letter in "ca"]
     ways = []
     for price in (0, 1_000):
         monkeypatch.setattr(postings, "_LOOK_UP", price)
         ways.append(store.occurrences(query, wanted))
-    assert by_letter(store, ways[0]) == [{"a": (0, 2)}, {}, {"a": (0, 1), "c": (0, 2)}, {}, {"c": (0, 2)}]
+    assert by_letter(store, ways[0]) == [{"a": (0, 2)}, {}, {"a": (0, 1), "c": (0, 2)}, {}, {"c": (0, 1)}]
     assert ways[0] == ways[1]._replace(lengths=ways[0].lengths)
     assert ways[0].lengths.items() <= ways[1].lengths.items() or ways[1].lengths.items() <= ways[0].lengths.items()
 

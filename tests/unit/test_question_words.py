@@ -14,8 +14,8 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import SETTINGS, Config
 from recall_core.maintain.checks import self_retrieval
-from recall_core.retrieve.query import literal, telling
 from recall_core.types import Root
+from recall_core.words.question import literal, telling
 from tests.builders import EMBEDDER, memory_store, new_file, put
 from tests.sixty_questions import QUESTIONS, answering
 
@@ -25,7 +25,7 @@ CONFIG = Config(embedding_dim=64, stop_words="questions")
 
 
 def read(text: str, stop_words: str) -> tuple[list[str], list[str]]:
-    query = literal(text, tokens=STORE.tokens, match="any", stop_words=stop_words)
+    query = literal(text, analyzer=STORE.analyzer, match="any", stop_words=stop_words)
     return [phrase.text for phrase in query.phrases], list(query.dropped)
 
 
@@ -57,7 +57,7 @@ def test_each_list_extends_the_previous_list() -> None:
         ("U.S. fish", "u s fish", "u fish", "U.S. fish", []),
         ("a d in ponds", "a d in ponds", "d ponds", "ponds", ["d"]),
         ("vitamin C, T cells", "vitamin c t cells", "vitamin c cells", "vitamin c t cells", []),
-        ("C++ x86 foo_b -v c# 3.d", *["c x86 foo b v c 3 d"] * 3, []),
+        ("C++ x86 foo_b -v c# 3.d", *["c ++ x86 foo b v c # 3 d"] * 3, []),
         ("what is c", "what is c", "c", "c", []),
         ("e.g.", "e g", "e g", "e g", []),
         ("用c语", "用 c 语", "用 c 语", "用 c 语", []),

@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
-from tests.builders import memory_store
+from recall_core.words.analyzer import Analyzer
 
 
 def test_words_are_found_as_in_the_index() -> None:
@@ -23,7 +23,7 @@ def test_words_are_found_as_in_the_index() -> None:
         ("nothing here", ["..."], []),
         ("", ["word"], []),
     ]:
-        (spans,) = memory_store().spans([text], phrases)
+        spans = Analyzer().spans(text, phrases)
 
         assert [text[start:end] for start, end in spans] == found, phrases
 

@@ -11,15 +11,15 @@ import apsw
 import pytest
 
 from recall_core.errors import Interrupted
-from recall_core.retrieve.query import literal
 from recall_core.store.sqlite.store import SqliteStore
+from recall_core.words.question import literal
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
 def ask(store: SqliteStore) -> None:
     with store.reading():
         found = store.cosines(EMBEDDER.embed(["alpha"])[0], where=None)
-        store.occurrences(literal("alpha", tokens=store.tokens, match="any"), list(found))
+        store.occurrences(literal("alpha", analyzer=store.analyzer, match="any"), list(found))
         store.candidates(None)
 
 

@@ -12,13 +12,13 @@ import apsw
 import pytest
 
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, StoreLocked
-from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
 from recall_core.store.sqlite import connect
 from recall_core.store.sqlite.check import counts, fulltext
 from recall_core.store.sqlite.schema import PAGE_SIZE, SCHEMA_VERSION, migrate
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.types import RawQuery
+from recall_core.words.question import literal
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
@@ -29,7 +29,7 @@ def ghosts(store: SqliteStore) -> None:
 
 
 def lexical(store: SqliteStore, words: str) -> dict[int, float]:
-    query = literal(words, tokens=store.tokens, match="any")
+    query = literal(words, analyzer=store.analyzer, match="any")
     return store.lexical(query, where=None, k=None, title_weight=3.0)
 
 
@@ -179,7 +179,7 @@ def test_chunk_text_cannot_be_changed_in_place() -> None:
 def test_bm25_is_positive_and_within_the_bound() -> None:
     store = memory_store()
     put(store, *(new_file(f"{n}.txt", ["alpha beta gamma"]) for n in range(5)), new_file("z.txt", ["delta alpha"]))
-    query = literal("delta zebra", tokens=store.tokens, match="any")
+    query = literal("delta zebra", analyzer=store.analyzer, match="any")
     stats = {term.text: term for term in store.term_stats(query)}
     assert stats["delta"].df == 1
     assert (stats["zebra"].df, stats["zebra"].idf) == (0, 0.0)
@@ -191,7 +191,7 @@ def test_bm25_is_positive_and_within_the_bound() -> None:
 def test_term_stats_of_phrases_and_raw_syntax_count_rows() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["new york city"]), new_file("b.txt", ["york new"]), new_file("c.txt", ["newest"]))
-    phrase = store.term_stats(literal('"new york"', tokens=store.tokens, match="any"))
+    phrase = store.term_stats(literal('"new york"', analyzer=store.analyzer, match="any"))
     assert [(term.text, term.df) for term in phrase] == [('"new york"', 1)]
     raw = RawQuery("new* AND york")
     assert [term.df for term in store.term_stats(raw)] == [3, 2]
@@ -211,7 +211,7 @@ def test_filters_apply_before_the_limit() -> None:
         store, *(new_file(f"{n:03}.txt", ["needle " * (100 - n)], tags=["few"] if n > 95 else []) for n in range(100))
     )
     where = parse_filter("doc.tag = 'few'")
-    query = literal("needle", tokens=store.tokens, match="any")
+    query = literal("needle", analyzer=store.analyzer, match="any")
     assert len(store.lexical(query, where=where, k=3, title_weight=3.0)) == 3
     vector = EMBEDDER.embed(["needle"])[0]
     assert len(store.nearest(vector, where=where, k=3).cosines) == 3

@@ -260,21 +260,25 @@ class Lead:
 
     def _look_at(self, words: Sequence[TermStat]) -> None:
         """Store how much each of these words adds to the target's lexical value."""
-        query = LiteralQuery("", tuple(Phrase(word.text, (word.text,)) for word in words))
+        query = LiteralQuery("", tuple(self._phrase(word) for word in words))
         found = self._asker.store.occurrences(query, [self._own_rowid])
         config = self._plan.config._replace(lexical_model=self._pool.lexical_model)
         given = contributions(found, self._own_rowid, config)
         self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
+
+    def _phrase(self, word: TermStat) -> Phrase:
+        words = self._asker.store.analyzer
+        return words.each(words.tokens(word.text))[0]
 
     def _adds_only(self, query: LexicalQuery | None, word: TermStat, instead_of: str) -> bool:
         """Return True if the query keeps its words and gains only this one."""
         before = self._query
         if not (isinstance(before, LiteralQuery) and isinstance(query, LiteralQuery)):
             return before is None and query is None and self._pool.exact
-        added = Phrase(word.text, (word.text,))
+        added = self._phrase(word)
         phrases = (*before.phrases, added)
         if instead_of:
-            phrases = tuple(added if each.tokens == (instead_of,) else each for each in before.phrases)
+            phrases = tuple(added if each.text == instead_of else each for each in before.phrases)
         is_known = self._pool.exact or (_is_plain(before) and self._pool.lexical_model == "fts5")
         return is_known and query.match == "any" and query.phrases == phrases and phrases.count(added) == 1
 

@@ -47,6 +47,7 @@ from recall_core.types import (
     Skip,
     TermStat,
 )
+from recall_core.words.form import readable
 
 _ALTERNATIVES = 5
 
@@ -604,7 +605,7 @@ def _terms(
         rowid = target_chunk.row.rowid
         counts = asker.store.occurrences(query, [rowid]).counts
         for view, phrase, held in zip(views, query.phrases, counts, strict=True):
-            stem = " ".join(stem for token in phrase.tokens for stem in asker.store.stems(token))
+            stem = " ".join(map(readable, phrase.terms))
             if stem != phrase.text.strip('"'):
                 view["stem"] = stem
             view["title"], view["body"] = held.get(rowid, (0, 0))

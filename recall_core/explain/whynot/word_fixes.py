@@ -16,10 +16,10 @@ from recall_core.deadline import check
 from recall_core.explain.whynot.fix import Change, Lead, Start, from_start, lead, try_change
 from recall_core.explain.whynot.question import KeptAsker, Question, plan_of, with_spelling, with_word
 from recall_core.explain.whynot.target import Sought
-from recall_core.retrieve.query import telling
 from recall_core.store.port import Store
-from recall_core.text import space_cjk
 from recall_core.types import LiteralQuery, Phrase, TermStat
+from recall_core.words.form import readable
+from recall_core.words.question import telling
 
 MISSPELT_TRIED = 3
 TERMS_READ = 50_000
@@ -69,8 +69,8 @@ def misspelt(start: Start, store: Store) -> list[str]:
     pool = start.answer.pool
     if pool is None or start.answer.plan.lexical is None or start.answer.plan.lexical_raw:
         return []
-    tokens = [store.tokens(space_cjk(term.text)) for term in pool.terms if term.df == 0]
-    return list(dict.fromkeys(each[0] for each in tokens if len(each) == 1 and edits_allowed(each[0])))
+    words = [term.text for term in pool.terms if term.df == 0 and term.words == 1 and '"' not in term.text]
+    return list(dict.fromkeys(word for word in words if edits_allowed(word)))
 
 
 def edits_allowed(word: str) -> int:
@@ -89,15 +89,14 @@ def spellings(store: Store, typed: str, target_chunk: Sought) -> list[Spelling]:
         _words_of(store, f"{target_chunk.row.doc.title or ''} {target_chunk.row.chunk.text}"),
     )
     written = dict.fromkeys(own)
-    stems = store.stems(typed)
-    for stem, _ in near_terms(store, stems[0], most)[:SPELLINGS_TRIED] if len(stems) == 1 else ():
-        if stem not in own.values():
-            written |= dict.fromkeys(_words_of(store, _text_with(store, stem)))
+    (phrase,) = store.analyzer.each(store.analyzer.tokens(typed))
+    for term, _ in near_terms(store, phrase.terms[0], most)[:SPELLINGS_TRIED]:
+        if term not in own.values():
+            written |= dict.fromkeys(_words_of(store, _text_with(store, term)))
     near = {
         word: edits for word, edits in zip(written, distances(typed, [*written], most), strict=True) if edits <= most
     }
-    words = tuple(Phrase(word, (word,)) for word in near)
-    stats = store.term_stats(LiteralQuery("", words), is_searched=False) if words else ()
+    stats = store.term_stats(_query(store, [*near]), is_searched=False) if near else ()
     found = [Spelling(each, near[each.text]) for each in stats if each.df]
     return sorted(found, key=lambda each: (each.edits, -each.word.df, each.word.text))
 
@@ -120,18 +119,19 @@ def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
     ]
 
 
-def _text_with(store: Store, stem: str) -> str:
+def _text_with(store: Store, term: str) -> str:
     """Return the first text, in natural order, that contains a term of the index; "" if none is found."""
-    counts = store.occurrences(LiteralQuery("", (Phrase(stem, (stem,)),)), None).counts
+    counts = store.occurrences(LiteralQuery("", (Phrase(term, (term,), (term,)),)), None).counts
     keys = store.candidates(None, rowids=list(counts[0])) if counts and counts[0] else ()
     rows = store.fetch([keys[0].rowid]) if len(keys) else []
     return "".join(f"{row.doc.title or ''} {row.chunk.text}" for row in rows)
 
 
 def _words_of(store: Store, text: str) -> dict[str, str]:
-    """Return the words of a text in order, each with its term of the index."""
-    apart = space_cjk(text)
-    return dict(zip(store.tokens(apart), store.stems(apart), strict=True))
+    """Return the words of a text that can be typed, in order, each with its term of the index."""
+    words = store.analyzer
+    phrases = words.each(tuple(dict.fromkeys(words.tokens(text, ends="all"))))
+    return {phrase.text: phrase.terms[0] for phrase in phrases if words.tokens(phrase.text) == phrase.tokens}
 
 
 def _change(start: Start, store: Store, spelt: dict[str, str]) -> Change:
@@ -145,8 +145,7 @@ def _change(start: Start, store: Store, spelt: dict[str, str]) -> Change:
 def _respelt(question: Question, store: Store, spelt: dict[str, str]) -> Question:
     def respell(text: str) -> str:
         for typed, word in spelt.items():
-            (spans,) = store.spans([text], [typed])
-            for first, end in reversed(spans):
+            for first, end in reversed(store.analyzer.spans(text, [typed])):
                 text = text[:first] + word + text[end:]
         return text
 
@@ -256,7 +255,7 @@ def name_words(asker: KeptAsker, start: Start, target_chunk: Sought) -> list[Ter
     words = [word for word in _new_words(asker, start, name) if word.df]
     if not words:
         return []
-    counts = asker.store.occurrences(_literal([word.text for word in words]), [row.rowid]).counts
+    counts = asker.store.occurrences(_query(asker.store, [word.text for word in words]), [row.rowid]).counts
     held = {word.text: row.rowid in each for word, each in zip(words, counts, strict=True)}
     telling = [word for word in words if held[word.text] or word.idf >= _TELLING_IDF]
     return sorted(telling, key=lambda word: (not held[word.text], -word.idf))
@@ -272,7 +271,7 @@ def rare_words(asker: KeptAsker, start: Start, target_chunk: Sought, names: str 
     Rare words, words frequent in the text, and words that a person can type are better.
     """
     text = target_chunk.row.chunk.text
-    times = Counter(asker.store.tokens(space_cjk(text)))
+    times = Counter(map(readable, asker.store.analyzer.tokens(text, ends="all")))
 
     def weight(word: TermStat) -> float:
         value = word.idf * times[word.text] / (times[word.text] + BM25_K1)
@@ -287,14 +286,15 @@ _TYPED_LETTERS = 20
 
 def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
     """Return the words of a text, in order, that neither the query nor these names contain in any form."""
-    store, plan, apart = asker.store, start.answer.plan, space_cjk(text)
-    asked = set(store.stems(space_cjk(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
-    stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
-    new = [word for word in telling(stems, plan.config.stop_words) if stems[word] not in asked]
-    stats = store.term_stats(_literal(new), is_searched=False) if new else ()
+    store, plan = asker.store, start.answer.plan
+    asked = {*_words_of(store, f"{plan.lexical or ''} {plan.semantic or ''} {names}").values()}
+    terms = _words_of(store, text)
+    new = [word for word in telling(terms, plan.config.stop_words) if terms[word] not in asked]
+    stats = store.term_stats(_query(store, new), is_searched=False) if new else ()
     # A word of one or two letters brings in the chunk but tells a person nothing.
     return [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
 
 
-def _literal(words: Sequence[str]) -> LiteralQuery:
-    return LiteralQuery("", tuple(Phrase(word, (word,)) for word in words))
+def _query(store: Store, words: Sequence[str]) -> LiteralQuery:
+    """Return a query for these words, each of which is one token."""
+    return LiteralQuery("", store.analyzer.each([store.analyzer.tokens(word)[0] for word in words]))

@@ -16,10 +16,11 @@ from recall_core.store.sqlite import census, records
 from recall_core.store.sqlite.compile import json_path
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.opened import OpenStore
-from recall_core.store.sqlite.records import LIVE, Execute
-from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOKENIZER, TOLD_SKIPS
-from recall_core.text import STOP_WORDS_NAME, is_storable
+from recall_core.store.sqlite.records import LIVE, Execute, stored_analyzer
+from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOLD_SKIPS, WORDS
+from recall_core.text import is_storable
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
+from recall_core.words.analyzer import Analyzer, analyzer_named
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
@@ -113,7 +114,7 @@ FROM doc LEFT JOIN doc_reading r ON r.doc = doc.rowid WHERE file = ? AND deleted
 """
 
 _CHUNKS = f"""
-SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.text, c.search_text, c.text_hash,
+SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.text, c.text_hash,
   coalesce(v.embedding, x''), coalesce(v.windows, 1), c.hash, {records.IS_TITLE}, c.place
 FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
 WHERE d.rowid = ? AND c.deleted = 0 ORDER BY c.offset
@@ -165,7 +166,7 @@ class SqliteCatalog(OpenStore):
                 dimension=int(meta["dimension"]),
                 counter=meta["counter"],
                 chunker=meta["chunker"],
-                tokenizer=f"{TOKENIZER}; stop words {STOP_WORDS_NAME}",
+                tokenizer=analyzer_named(meta.get(WORDS, "")).described,
                 generation=int(meta["generation"]),
                 digest=store_digest(meta["embedder"], meta["digest_sum"]),
                 documents=int(meta["documents"]),
@@ -186,6 +187,12 @@ class SqliteCatalog(OpenStore):
         """Return the identity of the embedder that made the vectors."""
         with making_sense(self.path):
             return records.text_of(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
+
+    @property
+    def analyzer(self) -> Analyzer:
+        """What a word is in this store."""
+        with making_sense(self.path):
+            return stored_analyzer(self.execute)
 
     def totals(self) -> Totals:
         """Return token and text counts of the live chunks. They are kept up to date, like `info`."""

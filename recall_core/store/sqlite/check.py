@@ -20,9 +20,10 @@ from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, translated
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
-from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, titles_of, vector_checksum
+from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, vector_checksum
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws
-from recall_core.text import chunk_id, counter, document_id, space_cjk
+from recall_core.text import chunk_id, counter, document_id
+from recall_core.words.analyzer import Analyzer
 
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
@@ -156,12 +157,12 @@ def texts(store: SqliteCatalog) -> Finding:
     """Check every text against its hash, every chunk title against its document's title and defined names, and every
     document's metadata."""
     wrong: dict[str, None] = {}
-    unverified = count = 0
+    unverified, count, analyzer = 0, 0, store.analyzer
     for rows in blocks(store, _TEXTS):
         for path, text, kept, title, own_title, offset, meta in rows:
             count += 1
             unverified += kept is None
-            is_titled = _is_titled(title, own_title) or (not title and _is_title(text, offset, own_title))
+            is_titled = _is_titled(title, own_title, analyzer) or (not title and _is_title(text, offset, own_title))
             if not (is_titled and (kept is None or sha256(text).digest() == kept) and is_metadata(meta)):
                 wrong[path] = None
     for rows in blocks(store, _READINGS):
@@ -185,19 +186,20 @@ def _find_misnamed(store: SqliteCatalog) -> Iterator[str]:
     """Yield the documents with a chunk whose title has other names than the chunk defines."""
     if _number(store, "PRAGMA user_version") < len(MIGRATIONS):
         return  # an older schema has no names in titles
+    analyzer = store.analyzer
     for path, rows in groupby(chain.from_iterable(blocks(store, _TITLES)), itemgetter(0)):
         _, starts, ends, titles, own = zip(*rows, strict=True)
         with suppress(StoreCorrupt, TypeError, ValueError):  # another check reports an invalid title
             marks = [mark for row in store.execute(_MARKS, (path,)) for mark in load(text_of(row[0]))]
-            named = titles_of(own[0].decode(), marks, [*zip(starts, ends, strict=True)])
+            named = analyzer.titles(own[0].decode(), marks, [*zip(starts, ends, strict=True)])
             if any(title not in (b"", name.encode()) for title, name in zip(titles, named, strict=True)):
                 yield path
 
 
-def _is_titled(title: bytes, own: bytes) -> bool:
+def _is_titled(title: bytes, own: bytes, analyzer: Analyzer) -> bool:
     """Return True if a chunk's title starts with its document's title; names may follow."""
     try:
-        return f"{title.decode()}\n".startswith(f"{space_cjk(own.decode())}\n")
+        return f"{title.decode()}\n".startswith(f"{analyzer.form(own.decode())}\n")
     except UnicodeDecodeError:
         return False
 

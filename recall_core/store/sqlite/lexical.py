@@ -4,49 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 import apsw
 
 from recall_core.deadline import check
 from recall_core.errors import StoreError
-from recall_core.rank.bm25 import phrase_idf
+from recall_core.rank.bm25 import weigh
 from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.records import Execute
-from recall_core.store.sqlite.schema import TOKENIZER
-from recall_core.text import space_cjk
-from recall_core.types import LexicalQuery, LiteralQuery, Phrase, RawQuery, TermStat
+from recall_core.types import LexicalQuery, Phrase, RawQuery, TermStat
 
 Each = TypeVar("Each")
-
-
-_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
-_TOKENIZERS = apsw.Connection(":memory:")
-"""A separate connection for tokenizers, because the store's may be in use."""
-_FOLDING: Any = _TOKENIZERS.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
-_STEMMING: Any = _TOKENIZERS.fts5_tokenizer(TOKENIZER.split()[0], TOKENIZER.split()[1:])
-
-
-def fold_tokens(text: str) -> tuple[str, ...]:
-    """Return the tokens of the text as unicode61 folds them: lower case, without diacritics, before stemming."""
-    return tuple(_FOLDING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
-
-
-def stem_tokens(text: str) -> tuple[str, ...]:
-    """Return the tokens of the text as the index stores them."""
-    check()
-    return tuple(_STEMMING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
-
-
-def place_tokens(content: bytes) -> list[tuple[int, int, str]]:
-    """Return the tokens of a text as the index stores them, each with its first byte and the end of its last."""
-    tokens: list[tuple[int, int, str]] = _STEMMING(
-        content, _DOCUMENT, None, include_offsets=True, include_colocated=False
-    )
-    return tokens
 
 
 Stems = tuple[str, ...]
@@ -55,25 +27,11 @@ OfStems = Callable[[Iterable[str]], dict[str, int]]
 """Returns for each of these stems the number of rows that contain it, if there are any."""
 
 
-def stems_of(query: LiteralQuery) -> list[Stems] | None:
-    """Return the stems of each phrase, one for each token. Return None if a token has several stems or none."""
-    found: list[Stems] = []
-    for phrase in query.phrases:
-        each = [stem_tokens(token) for token in phrase.tokens]
-        if not each or any(len(stems) != 1 for stems in each):
-            return None
-        found.append(tuple(stems[0] for stems in each))
-    return found
-
-
 def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
     """Return the weight of a phrase. df: number of rows with the phrase, of `rows`."""
     check()
-    of_words = [df]
-    if len(phrase.tokens) > 1:
-        found = frequencies(execute, [(each,) for each in phrase.tokens])
-        of_words = [found[each,] for each in phrase.tokens]
-    return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
+    dfs = stem_frequencies(execute, phrase.terms) if len(phrase.terms) > 1 else {}
+    return weigh(phrase, df, dfs, rows)
 
 
 def expression(query: LexicalQuery) -> str:
@@ -120,27 +78,54 @@ def quote(tokens: Sequence[str]) -> str:
 
 def frequencies(
     execute: Execute,
-    phrases: Sequence[tuple[str, ...]],
+    phrases: Sequence[Phrase],
     of_stems: OfStems | None = None,
-) -> dict[tuple[str, ...], int]:
-    """Return tokens of each phrase to the number of rows with the phrase. One statement looks up all single words.
+) -> dict[Stems, int]:
+    """Return terms of each phrase to the number of rows with the phrase. One statement looks up all single words.
 
     of_stems: counts rows of stems without a statement.
     """
-    stems = {tokens: stem_tokens(tokens[0]) for tokens in phrases if len(tokens) == 1}
-    words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
+    words = [phrase.terms[0] for phrase in phrases if len(phrase.key) == 1]
     held: dict[str, int] = {}
     if words:
-        stems_asked = json.dumps(sorted(set(words.values())))
-        held = of_stems(words.values()) if of_stems else dict(execute(_FREQUENCIES, (stems_asked,)))
-    counted: dict[tuple[str, ...], int] = {}
-    for tokens in phrases:
-        if tokens in words:
-            counted[tokens] = held.get(words[tokens], 0)
-        else:
+        held = of_stems(words) if of_stems else stem_frequencies(execute, words)
+    counted: dict[Stems, int] = {}
+    for phrase in phrases:
+        if len(phrase.key) == 1:
+            counted[phrase.key] = held.get(phrase.terms[0], 0)
+        elif phrase.any_of:
+            counted[phrase.key] = len(phrase_counts(execute, phrase))
+        elif phrase.key not in counted:
             sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-            counted[tokens] = int(execute(sql, (quote(tokens),))[0][0])
+            counted[phrase.key] = int(execute(sql, (quote(phrase.tokens),))[0][0])
     return counted
+
+
+Counts = dict[int, tuple[int, int]]
+"""rowid to two numbers: for the title and for the body."""
+
+_WORDS = """
+SELECT doc, sum(col = 'title'), sum(col = 'body') FROM chunk_instance
+WHERE term IN (SELECT value FROM json_each(?)) GROUP BY doc
+"""
+MATCHING = "SELECT rowid, recall_occurrences(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ?"
+
+
+def phrase_counts(execute: Execute, phrase: Phrase) -> Counts:
+    """Return rowid to counts of a phrase in title and body, for every row that contains it."""
+    each = phrase.any_of or (phrase,)
+    words = [one.terms[0] for one in each if len(one.terms) == 1]
+    # A single word has postings; FTS5 combines those of several words.
+    counts: Counts = (
+        {row: (title, body) for row, title, body in execute(_WORDS, (json.dumps(words),))} if words else {}
+    )
+    for one in each:
+        if len(one.terms) > 1:
+            for row, found in execute(MATCHING, (quote(one.tokens),)):
+                ((title, body),) = json.loads(found)
+                before = counts.get(row, (0, 0))
+                counts[row] = before[0] + title, before[1] + body
+    return counts
 
 
 def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
@@ -244,78 +229,3 @@ def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weig
         (title_weight, match, json.dumps(list(rowids))),
     )
     return {rowid: abs(raw) for rowid, raw in found}
-
-
-class _StemSpan(NamedTuple):
-    """A stem in a text, with its range of code points."""
-
-    start: int
-    end: int
-    stem: str
-
-
-@lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn again at every step of a weight
-def stem_phrases(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
-    """Return the stems of each phrase, for `stem_spans` of many texts."""
-    return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
-
-
-def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Return half-open ranges of code points that match a run of stems, in order; overlapping ranges are merged."""
-    if not wanted:
-        return []
-    check()
-    found = list(_tokens(text))
-    first = {stems[0] for stems in wanted}
-    spans: list[tuple[int, int]] = []
-    for at, token in enumerate(found):
-        if token.stem not in first:
-            continue
-        for stems in wanted:
-            run = found[at : at + len(stems)]
-            if tuple(each.stem for each in run) == stems:
-                spans.append((token.start, run[-1].end))
-    return _merge(sorted(spans))
-
-
-def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for start, end in spans:
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
-
-
-def _tokens(text: str) -> Iterator[_StemSpan]:
-    """Yield the stems of a text as the index stores them, with places in the text before spacing."""
-    indexed = space_cjk(text)
-    places = _places(text, indexed)
-    code_points = _code_points(indexed)
-    for start, end, stem in place_tokens(indexed.encode()):
-        first, last = code_points[start], code_points[end] - 1
-        yield _StemSpan(places[first], places[last] + 1, stem)
-
-
-def _code_points(text: str) -> Sequence[int]:
-    """Return byte offset in UTF-8 to code point, with one more entry than there are bytes."""
-    if text.isascii():
-        return range(len(text) + 1)
-    places: list[int] = []
-    for at, mark in enumerate(text):
-        places += [at] * len(mark.encode())
-    return [*places, len(text)]
-
-
-def _places(text: str, indexed: str) -> Sequence[int]:
-    """Return for each code point of the indexed text its place in the text. Inserted blanks map to a neighbour."""
-    if text == indexed:
-        return range(len(text))
-    places: list[int] = []
-    at = 0
-    for mark in indexed:
-        is_own = at < len(text) and mark == text[at]
-        places.append(at if is_own else max(0, at - 1))
-        at += is_own
-    return places

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -20,25 +19,25 @@ from recall_core.store.port import Instance
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.lexical import (
     AT_ONCE,
+    MATCHING,
+    Counts,
     OfStems,
     Stems,
     alternatives,
     count_rows_of_phrases,
     expression,
     frequencies,
+    phrase_counts,
     phrase_stat,
-    place_tokens,
     quote,
     repeat_for_phrases,
     scores,
     scores_of,
     stem_frequencies,
-    stem_tokens,
-    stems_of,
 )
 from recall_core.store.sqlite.records import Execute
-from recall_core.text import alone_places, space_cjk
-from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, TermStat
+from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, Row, TermStat
+from recall_core.words.analyzer import Analyzer, Term
 
 
 def register(db: apsw.Connection) -> None:
@@ -52,19 +51,9 @@ def register(db: apsw.Connection) -> None:
 
 _LOOK_UP = 40  # posting entries read in the time in which FTS5 finds one row among them
 
-_WORD = """
-SELECT doc, sum(col = 'title'), sum(col = 'body') FROM chunk_instance WHERE term = ? GROUP BY doc
-"""
-
-_MATCHING = "SELECT rowid, recall_occurrences(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ?"
-
 _AMONG = " AND rowid IN (SELECT value FROM json_each(?))"
 
 _SIZES_OF = "SELECT id, sz FROM chunk_fts_docsize WHERE id IN (SELECT value FROM json_each(?))"
-
-Counts = dict[int, tuple[int, int]]
-
-"""rowid to two numbers: for the title and for the body."""
 
 
 def occurrences(
@@ -75,23 +64,21 @@ def occurrences(
 ) -> Occurrences:
     """Return occurrences; see store.port.Search. of_stems: see `lexical.frequencies`."""
     rows, totals = index_totals(execute)
-    dfs = frequencies(execute, [phrase.tokens for phrase in query.phrases], of_stems)
-    if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
-        counts = _in_rows(execute, list(dfs), rowids)
+    dfs = frequencies(execute, query.phrases, of_stems)
+    phrases = {phrase.key: phrase for phrase in query.phrases}
+    is_united = any(phrase.any_of for phrase in query.phrases)
+    if rowids is not None and not is_united and _LOOK_UP * len(rowids) < sum(dfs.values()):
+        counts = _in_rows(execute, list(phrases.values()), rowids)
     else:
         wanted = None if rowids is None else frozenset(rowids)
         counts = {}
-        for tokens in dfs:
-            stems = [stem for token in tokens for stem in stem_tokens(token)]
-            if len(stems) == 1:  # a single word has postings; FTS5 combines those of several words
-                counts[tokens] = {row: (title, body) for row, title, body in execute(_WORD, (stems[0],))}
-            else:
-                counts[tokens] = phrase_counts(execute, tokens)
+        for key, phrase in phrases.items():
+            counts[key] = phrase_counts(execute, phrase)
             if wanted is not None:
-                counts[tokens] = {rowid: found for rowid, found in counts[tokens].items() if rowid in wanted}
+                counts[key] = {rowid: found for rowid, found in counts[key].items() if rowid in wanted}
     return Occurrences(
-        phrases=tuple(phrase_stat(execute, phrase, dfs[phrase.tokens], rows) for phrase in query.phrases),
-        counts=tuple(counts[phrase.tokens] for phrase in query.phrases),
+        phrases=tuple(phrase_stat(execute, phrase, dfs[phrase.key], rows) for phrase in query.phrases),
+        counts=tuple(counts[phrase.key] for phrase in query.phrases),
         lengths=lengths(execute, sorted(set().union(*counts.values()))),
         averages=(totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0),
         rows=rows,
@@ -110,24 +97,17 @@ def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
     return rows, _two(totals)
 
 
-def _in_rows(
-    execute: Execute, phrases: Sequence[tuple[str, ...]], rowids: Sequence[int]
-) -> dict[tuple[str, ...], Counts]:
+def _in_rows(execute: Execute, phrases: Sequence[Phrase], rowids: Sequence[int]) -> dict[Stems, Counts]:
     """Return every phrase in these rows, in one pass over the rows with any of them."""
-    counts: dict[tuple[str, ...], Counts] = {tokens: {} for tokens in phrases}
+    counts: dict[Stems, Counts] = {phrase.terms: {} for phrase in phrases}
     if not phrases or not rowids:
         return counts
-    anywhere = " OR ".join(map(quote, phrases))
-    for rowid, found in execute(_MATCHING + _AMONG, (anywhere, json.dumps(list(rowids)))):
-        for tokens, (title, body) in zip(phrases, json.loads(found), strict=True):
+    anywhere = " OR ".join(quote(phrase.tokens) for phrase in phrases)
+    for rowid, found in execute(MATCHING + _AMONG, (anywhere, json.dumps(list(rowids)))):
+        for phrase, (title, body) in zip(phrases, json.loads(found), strict=True):
             if title or body:
-                counts[tokens][rowid] = (title, body)
+                counts[phrase.terms][rowid] = (title, body)
     return counts
-
-
-def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
-    """Return rowid to counts of a phrase in title and body, for every row that contains it."""
-    return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quote(tokens),))}
 
 
 def _count_occurrences(api: apsw.FTS5ExtensionApi, *_: object) -> str:
@@ -178,6 +158,8 @@ def count_phrases(
     Only places count that satisfy the column filter, NEAR, ^ and the operators around a phrase. In a row that
     `a OR (b AND c)` matches by a alone, b counts 0. terms: `term_stats` of the same query, one for each phrase.
     """
+    if isinstance(query, LiteralQuery) and query.is_weighed:
+        return _of_matching(occurrences(execute, query, rowids), query)
     sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
     found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
     counts: list[dict[int, tuple[int, int]]] = []
@@ -193,6 +175,15 @@ def count_phrases(
     averages = (totals[0] / rows, totals[1] / rows) if rows else (0.0, 0.0)
     of_terms = repeat_for_phrases(query, counts) if counts else [{} for _ in terms]
     return Occurrences(tuple(terms), tuple(of_terms), lengths, averages, rows)
+
+
+def _of_matching(found: Occurrences, query: LiteralQuery) -> Occurrences:
+    """Return the occurrences without those in rows that the query does not match."""
+    if query.match == "any":
+        return found
+    rows = set.intersection(*map(set, found.counts)) if found.counts else set()
+    counts = tuple({row: each[row] for row in rows} for each in found.counts)
+    return found._replace(counts=counts, lengths={row: found.lengths[row] for row in rows})
 
 
 def _count_in_row(api: apsw.FTS5ExtensionApi, *_: object) -> str:
@@ -246,8 +237,9 @@ class Phrased:
         """
         matches = [self._match]  # a row that matches all of a query contains each of its phrases
         if self._query.match == "any":
-            dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
-            matches = [quote(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
+            long = {phrase.terms: phrase for phrase in self._query.long_phrases}
+            dfs = frequencies(self._execute, list(long.values()))
+            matches = [quote(long[terms].tokens) for terms in sorted(long, key=dfs.__getitem__)]
         found: dict[int, float] = {}
         for match in matches:
             for rowid, raw in scores(self._execute, match, where=where, k=k, title_weight=title_weight).items():
@@ -286,9 +278,11 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 
 
 def is_long(query: LexicalQuery) -> bool:
-    """Return True if the query joins more phrases than FTS5 should get at once."""
+    """Return True if the query joins more phrases than FTS5 should get at once, or cannot be written for FTS5."""
     if isinstance(query, RawQuery):
         return bool(alternatives(query))
+    if query.is_weighed:
+        return True
     return query.match == "any" and len(query.phrases) > FEW
 
 
@@ -329,18 +323,12 @@ def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[in
         for written, times in Counter(alternatives(query)).items():
             by_times.setdefault(times, []).append(written)
         return _add_scores(execute, by_times, {}, title_weight)
-    words: Counter[str] = Counter()
-    others: list[str] = []
-    single = {phrase.tokens[0] for phrase in query.phrases if len(phrase.tokens) == 1}
-    stems = {token: stem_tokens(token) for token in single}
-    for phrase in query.phrases:
-        first, *more = phrase.tokens
-        if not more and len(stems[first]) == 1:
-            words[stems[first][0]] += 1
-        elif not more:
-            others.append(quote(phrase.tokens))
-    raws = _add_scores(execute, {1: others}, _by_words(execute, words, title_weight), title_weight)
-    return _with_phrases(execute, query, raws, title_weight)
+    if query.match == "all":
+        found = _of_matching(occurrences(execute, query, None), query)
+        rowids = sorted(found.lengths)
+        return dict(zip(rowids, bm25.scores(found, rowids, Config(title_weight=title_weight)), strict=True))
+    words = Counter(phrase.terms[0] for phrase in query.phrases if phrase.is_plain)
+    return _with_phrases(execute, query, _by_words(execute, words, title_weight), title_weight)
 
 
 def _with_phrases(
@@ -385,40 +373,40 @@ _FOUND = "SELECT rowid, recall_instances(chunk_fts) FROM chunk_fts WHERE chunk_f
 
 _HOLDING = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
 
-_SEEK = 1_000  # posting entries that FTS5 walks past in the time in which it seeks one row
-
 _Place = tuple[int, int, int, int]
 """Column, first token, number of tokens, and phrase of one occurrence in a row."""
 
 
 def instances(
-    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row], analyzer: Analyzer
 ) -> list[tuple[Instance, ...]]:
     """Return instances; see store.port.Search."""
     if query.is_empty or not rows:
         return [() for _ in rows]
-    if isinstance(query, LiteralQuery) and (stems := stems_of(query)) is not None:
+    if isinstance(query, LiteralQuery):
         numbers: dict[Stems, int] = {}
-        for number, each in enumerate(stems):
-            numbers.setdefault(each, number)
+        for number, phrase in enumerate(query.phrases):
+            for each in phrase.any_of or (phrase,):
+                numbers.setdefault(each.terms, number)
         matching = {row.rowid for row in rows}
-        if query.match == "all":
+        if query.match == "all" and query.is_weighed:
+            matching = set(_of_matching(occurrences(execute, query, sorted(matching)), query).lengths)
+        elif query.match == "all":
             matching = {row for (row,) in execute(_HOLDING, (expression(query), json.dumps(sorted(matching))))}
-        return [_in_tokens(row, numbers) if row.rowid in matching else () for row in rows]
+        return [_in_terms(row, numbers, analyzer) if row.rowid in matching else () for row in rows]
     places = _find_places(execute, query, terms, rows)
-    return [_in_row(row, sorted(places.get(row.rowid, ()))) for row in rows]
+    return [_in_row(row, sorted(places.get(row.rowid, ())), analyzer) for row in rows]
 
 
 def _find_places(
-    execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
+    execute: Execute, query: RawQuery, terms: Sequence[TermStat], rows: Sequence[Row]
 ) -> Mapping[int, set[_Place]]:
     """Return rowid to the places that FTS5 counts there."""
     found: dict[int, set[_Place]] = {}
     first_of: dict[Hashable, int] = {}
     rowids = json.dumps([row.rowid for row in rows])
     for match, numbers in _groups(query, len(terms)):
-        walks = isinstance(query, RawQuery) or sum(terms[number].df for number in numbers) <= _SEEK * len(rows)
-        for rowid, packed in execute(_FOUND + (_WALKING if walks else _THESE), (match, rowids)):
+        for rowid, packed in execute(_FOUND + _WALKING, (match, rowids)):
             for number, (stems, columns) in zip(numbers, json.loads(packed), strict=True):
                 phrase = first_of.setdefault((*stems, terms[number].df), number)
                 places = found.setdefault(rowid, set())
@@ -427,14 +415,12 @@ def _find_places(
     return found
 
 
-def _groups(query: LexicalQuery, phrases: int) -> Iterator[tuple[str, Sequence[int]]]:
+def _groups(query: RawQuery, phrases: int) -> Iterator[tuple[str, Sequence[int]]]:
     """Yield expressions small enough for FTS5, each with the numbers of its phrases in the query, in order.
 
     The query stays in one piece if an operator decides what counts. It is divided if OR alone joins its phrases.
     """
-    written = alternatives(query) if isinstance(query, RawQuery) else ()
-    if not isinstance(query, RawQuery) and query.match == "any":
-        written = tuple(quote(phrase.tokens) for phrase in query.phrases)
+    written = alternatives(query)
     if not written:
         yield expression(query), range(phrases)
         return
@@ -452,29 +438,30 @@ def _locate(api: apsw.FTS5ExtensionApi, *_: object) -> str:
     return json.dumps([[stems, api.phrase_locations(number)] for number, stems in enumerate(api.phrases)])
 
 
-def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
+def _in_row(row: Row, places: Sequence[_Place], analyzer: Analyzer) -> tuple[Instance, ...]:
     """Return the instances at these places of one row. places: sorted."""
     check()
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
         held = [place for place in places if place[0] == column]
         if held:
-            read = _index(text)
-            own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names follow the title
-            found += _span(text, own, *read)
+            own = analyzer.terms(text)
+            found += _span(
+                [place for place in held if place[1] + place[2] <= len(own)], own
+            )  # names follow the title
     return tuple(found)
 
 
-def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
-    """Return the instances in one row of phrases that count wherever their stems occur."""
+def _in_terms(row: Row, phrases: Mapping[Stems, int], analyzer: Analyzer) -> tuple[Instance, ...]:
+    """Return the instances in one row of phrases that count wherever their terms occur."""
     check()
     by_first: dict[str, list[tuple[Stems, int]]] = {}
     for stems, number in phrases.items():
         by_first.setdefault(stems[0], []).append((stems, number))
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
-        read = _index(text)
-        own = [token[2] for token in read[1]]
+        terms = analyzer.terms(text)
+        own = [term.term for term in terms]
         held = [
             (column, first, len(stems), number)
             for first, stem in enumerate(own)
@@ -483,32 +470,11 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
             if len(stems) == 1 or tuple(own[first : first + len(stems)]) == stems
         ]
         held.sort()
-        found += _span(text, held, *read)
+        found += _span(held, terms)
     return tuple(found)
 
 
-def _index(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
-    content = space_cjk(text).encode()
-    return content, place_tokens(content)
-
-
-def _span(
-    text: str, places: Sequence[_Place], content: bytes, found: Sequence[tuple[int, int, str]]
-) -> Iterator[Instance]:
-    """Yield places in a text as code points of the text. content, found: its bytes and tokens in the index."""
-    if len(content) == len(text):  # ASCII: bytes are code points and nothing was spaced out
-        for column, first, size, phrase in places:
-            yield Instance(phrase, found[first][0], found[first + size - 1][1], in_title=column == 0)
-        return
-    indexed, alone = alone_places(text)
-
-    def code_point(byte: int) -> int:
-        return byte if len(content) == len(indexed) else len(content[:byte].decode())
-
-    def own(place: int) -> int:
-        before = bisect_left(alone, place)
-        return place - 2 * before - (before < len(alone) and alone[before] == place)
-
+def _span(places: Sequence[_Place], terms: Sequence[Term]) -> Iterator[Instance]:
+    """Yield places in terms as code points of the text."""
     for column, first, size, phrase in places:
-        start, end = found[first][0], found[first + size - 1][1]
-        yield Instance(phrase, own(code_point(start)), own(code_point(end) - 1) + 1, in_title=column == 0)
+        yield Instance(phrase, terms[first].start, terms[first + size - 1].end, in_title=column == 0)

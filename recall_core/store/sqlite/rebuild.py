@@ -31,9 +31,9 @@ from recall_core.store.sqlite.check import CHECKS, is_metadata
 from recall_core.store.sqlite.connect import MEMORY, damage_error, discard, making_sense, reaching, translated
 from recall_core.store.sqlite.copying import MENDING_COPIES, STEP_PAGES, copy_aside, expect_room
 from recall_core.store.sqlite.salvage import OldDocument, OldFile, Remains, Row, Salvage, chunk_of, text_of, whole
-from recall_core.store.sqlite.schema import titles_of, without_names
+from recall_core.store.sqlite.schema import without_names
 from recall_core.store.values import Lost, MadeWith, StoreCheck, find_flaws
-from recall_core.text import embedded_hash, space_cjk, utc
+from recall_core.text import embedded_hash, utc
 
 New = TypeVar("New", bound=SqliteCatalog)
 Making = Callable[[], MadeWith | None]
@@ -227,6 +227,7 @@ class _Rebuild:
         self.put, self.put_many = new.execute, new.execute_many
         self.dimension = new.info().dimension
         self.meta = meta
+        self._analyzer = new.analyzer
         self.base = base
         self.lost: list[Lost] = []
         self.text_hashes: dict[int, bytes] = {}
@@ -283,7 +284,11 @@ class _Rebuild:
                 self.listed[doc].add(offset)
         for rowid, row in self.old.chunks({row[0] for row in known}):
             document = self.documents.get(row["doc"])
-            if rowid in self.text_hashes or document is None or (chunk := chunk_of(row, document)) is None:
+            if (
+                rowid in self.text_hashes
+                or document is None
+                or (chunk := chunk_of(row, document, self._analyzer)) is None
+            ):
                 continue
             if self._insert("chunk", rowid=rowid, doc=row["doc"], **chunk):
                 self.text_hashes[rowid] = chunk["text_hash"]
@@ -350,7 +355,7 @@ class _Rebuild:
     def _settle_labels(self, document: OldDocument, places: list[tuple[int, int, int]]) -> str:
         """Choose labels that match the stored digest, else readable ones. Return their digest."""
         file = self.files.get(document.file) if document.file is not None else None
-        titles = [document.title, *sorted(each for each in document.titles if space_cjk(each) == each), ""]
+        titles = [document.title, *sorted(each for each in document.titles if self._analyzer.form(each) == each), ""]
         times = [document.mtime, utc(file.mtime_ns) if file and file.mtime_ns is not None else None, utc(0)]
         metas = [document.meta if is_metadata((document.meta or "").encode()) else None, "{}"]
         tried = [[each for each in dict.fromkeys(values) if each is not None] for values in (titles, times, metas)]
@@ -394,7 +399,7 @@ class _Rebuild:
         for doc, rows in groupby(self.put(_SPANS), itemgetter(0)):
             document, chunks = self.documents[doc], list(rows)
             whole_title, marks = document.title or "", load(document.marks) if document.marks else ()
-            titles = titles_of(whole_title, marks, [(start, end) for _, _, start, end, _, _ in chunks])
+            titles = self._analyzer.titles(whole_title, marks, [(start, end) for _, _, start, end, _, _ in chunks])
             for (_, row, offset, _, text, title), named in zip(chunks, titles, strict=True):
                 above = "" if not title and whole_title.startswith(text, offset) else whole_title
                 own, spelled = embedded_hash(document.path, above, text), named if above else ""

@@ -12,8 +12,9 @@ from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, Field, Like, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, begins_with, compile_filter, order_sql
-from recall_core.store.sqlite.schema import own_hash, reading_hash
+from recall_core.store.sqlite.schema import WORDS, own_hash, reading_hash
 from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
+from recall_core.words.analyzer import Analyzer, analyzer_named
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
@@ -123,9 +124,8 @@ _FILE_TYPES = frozenset(
     (str, int, int, str, str, int, str, ctime, inode) for ctime in (int, _NONE) for inode in (int, _NONE)
 )
 _NEW_CHUNK_TYPES = frozenset(
-    (int, int, int, heading, int, int, str, search_text, bytes, bytes, int, kept, int, place)
+    (int, int, int, heading, int, int, str, bytes, bytes, int, kept, int, place)
     for heading in (str, _NONE)
-    for search_text in (str, _NONE)
     for kept in (bytes, _NONE)
     for place in (str, _NONE)
 )
@@ -186,6 +186,12 @@ def check_text(text: str, kept: bytes | None, path: str) -> None:
         raise ValueError(f"a text in {path} differs from what was stored")
 
 
+def stored_analyzer(execute: Execute) -> Analyzer:
+    """Return the words of a store. Raises TypeError."""
+    named = execute("SELECT value FROM meta WHERE key = ?", (WORDS,))
+    return analyzer_named(text_of(named[0][0]) if named else "")
+
+
 def file_of(row: Sequence[Any]) -> Fingerprint:
     """Build a fingerprint from the columns of FILE. Raises TypeError."""
     expect(row, _FILE_TYPES)
@@ -195,10 +201,9 @@ def file_of(row: Sequence[Any]) -> Fingerprint:
 def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
     """Return a chunk with its vector, ready for another store. Raises ValueError, TypeError."""
     expect(row, _NEW_CHUNK_TYPES)
-    line_start, line_end, text, search_text, text_hash, vector, windows, kept, is_title, place = row[4:]
+    line_start, line_end, text, text_hash, vector, windows, kept, is_title, place = row[4:]
     check_text(text, kept, path)
-    made = line_start, line_end, text, search_text, text_hash, vector, windows
-    return NewChunk(Span(*row[:4]), *made, bool(is_title), place)
+    return NewChunk(Span(*row[:4]), line_start, line_end, text, text_hash, vector, windows, bool(is_title), place)
 
 
 def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:

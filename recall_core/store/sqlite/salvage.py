@@ -19,7 +19,8 @@ import apsw
 
 from recall_core.store.sqlite.blocks import BITS, IN_BLOCK
 from recall_core.store.sqlite.schema import PAGE_SIZE, SCHEMA_VERSION, own_hash, reading_hash
-from recall_core.text import chunk_id, document_id, embedded_hash, nfc, space_cjk
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc
+from recall_core.words.analyzer import Analyzer
 
 Row = tuple[Any, ...]
 
@@ -369,7 +370,7 @@ def _file_of(row: Mapping[str, Any], listed: str | None, within: Sequence[OldDoc
     return OldFile(path, os_path, hash=digest, settings=settings or "", **numbers)
 
 
-def chunk_of(row: Mapping[str, Any], document: OldDocument) -> dict[str, Any] | None:
+def chunk_of(row: Mapping[str, Any], document: OldDocument, analyzer: Analyzer) -> dict[str, Any] | None:
     """Return the columns of a document's chunk, or None if its text does not match its hash.
 
     Its offset is the one that matches its id. A text that was never verified stays unverified.
@@ -386,7 +387,7 @@ def chunk_of(row: Mapping[str, Any], document: OldDocument) -> dict[str, Any] | 
         offsets = [end]  # the id is damaged
     if not offsets or not (is_verified or kept is None):
         return None
-    offset, search_text = offsets[0], space_cjk(text)
+    offset, form = offsets[0], analyzer.form(text)
     return {
         "id": chunk_id(document.id, offset),
         "offset": offset,
@@ -396,9 +397,9 @@ def chunk_of(row: Mapping[str, Any], document: OldDocument) -> dict[str, Any] | 
         "tokens": whole(row["tokens"]) or 0,
         "heading": text_of(row["heading"]),
         "place": text_of(row["place"]),
-        "title": space_cjk(title),
+        "title": analyzer.form(title),
         "text": text,
-        "search_text": search_text if search_text != text else None,
+        "search_text": form if form != text else None,
         "text_hash": embedded,
         "hash": own if is_verified else None,
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,10 +10,11 @@ from typing import Any
 import apsw
 
 from recall_core._lazy import hashlib
-from recall_core.marks import Mark, Outline, defines, load
+from recall_core.marks import load
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
-from recall_core.text import embedded_hash, sha256, space_cjk
+from recall_core.text import embedded_hash, sha256
+from recall_core.words.analyzer import PORTER, analyzer_named
 
 APPLICATION_ID = 0x5265636C  # "Recl": identifies a Recall store
 PAGE_SIZE = 8192  # files with full text are 8-14 % smaller than with 4096
@@ -22,7 +22,8 @@ PURGED = "purged"
 """Key of the hashes of the names given to the last purge."""
 TOLD_SKIPS = "told_skips"
 """Key of the only value of meta that may be long; readers of the other values skip it."""
-TOKENIZER = "porter unicode61 remove_diacritics 2"
+WORDS = "words"
+"""Key of the name of the words; see `words.analyzer`. Stores made before words had names have none."""
 
 _TABLES = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -92,7 +93,7 @@ CREATE TABLE vec_cache(text_hash BLOB PRIMARY KEY, embedding BLOB NOT NULL) WITH
 CREATE VIEW chunk_search AS
   SELECT rowid AS id, title, coalesce(search_text, text) AS body FROM chunk WHERE deleted = 0;
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
-  title, body, content='chunk_search', content_rowid='id', tokenize='{TOKENIZER}'
+  title, body, content='chunk_search', content_rowid='id', tokenize='{PORTER}'
 );
 CREATE VIRTUAL TABLE chunk_vocab USING fts5vocab(chunk_fts, row);
 
@@ -296,12 +297,13 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 def _name_definitions(db: apsw.Connection) -> None:
     """Add the names that code defines to the titles of full text. Leave damage for doctor to find."""
+    analyzer = analyzer_named("")
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
         try:
-            above = space_cjk(title.decode())
+            above = analyzer.form(title.decode())
             chunks: list[tuple[Any, ...]] = db.execute(_SPANS_BELOW, (doc, above)).fetchall()
-            titles = titles_of(title.decode(), load(marks.decode()), [(start, end) for _, start, end in chunks])
+            titles = analyzer.titles(title.decode(), load(marks.decode()), [(start, end) for _, start, end in chunks])
             found = [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if own != above]
             "".join(own for own, _ in found).encode()
         except (TypeError, ValueError):
@@ -389,32 +391,6 @@ def migrate(
         db.pragma("user_version", len(steps))
 
 
-_JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
-
-_OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
-"""Names of test files: test_a.py, a_test.go, a.spec.ts, ATest.java."""
-
-
-def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
-    """Return the full-text titles of a document's chunks with these spans, in order; "" for all if it has no title.
-
-    The document's title is followed by the names of all definitions that overlap the chunk. They weigh like titles,
-    so the definition of something ranks before its uses. Test files get no names: their definitions are named after
-    what they test and would otherwise outrank it.
-    """
-    own = space_cjk(title)
-    if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):
-        return [own for _ in spans]
-    outline = Outline(marks, spans[-1][1])
-    return ["\n".join((own, *map(_searchable, outline.names_within(*span)))) for span in spans]
-
-
 def without_names(title: str) -> str:
     """Return the document's title from a chunk's: its first line."""
     return title.partition("\n")[0]
-
-
-def _searchable(name: str) -> str:
-    """Return a name followed by its compound words split: `class NetRCAuth Net RC Auth`."""
-    name = space_cjk(name)
-    return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))

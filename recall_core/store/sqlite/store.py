@@ -21,8 +21,9 @@ from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import connect, create, discard, load_vector_functions, making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
-from recall_core.store.sqlite.schema import PAGE_SIZE
+from recall_core.store.sqlite.schema import PAGE_SIZE, WORDS
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, Table, TermStat, Vector
+from recall_core.words.analyzer import Analyzer
 
 if TYPE_CHECKING:
     from recall_core.rank.estimates import Estimates
@@ -63,14 +64,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self._words: tuple[Snapshot, LiteralQuery, WordSearch | None] | None = None
         """The words of the last query."""
 
-    tokens = staticmethod(lexical.fold_tokens)
-    stems = staticmethod(lexical.stem_tokens)
     is_native = staticmethod(is_native)
-
-    def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Return for each text the half-open ranges of code points that match a phrase, in order and merged."""
-        wanted = lexical.stem_phrases(tuple(phrases))
-        return [lexical.stem_spans(text, wanted) for text in texts]
 
     def syntax_error(self, raw: RawQuery) -> str | None:
         """Return the full-text index's error for a raw expression, or None."""
@@ -89,8 +83,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if isinstance(query, RawQuery):
             counted = lexical.raw_frequencies(self.execute, query)
             return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
-        dfs = lexical.frequencies(self.execute, [each.tokens for each in query.phrases], self._frequencies())
-        return tuple(lexical.phrase_stat(self.execute, each, dfs[each.tokens], rows) for each in query.phrases)
+        dfs = lexical.frequencies(self.execute, query.phrases, self._frequencies())
+        return tuple(lexical.phrase_stat(self.execute, each, dfs[each.key], rows) for each in query.phrases)
 
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
@@ -135,7 +129,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     ) -> list[tuple[Instance, ...]]:
         """Return the places of each phrase in the texts and titles of these rows. terms: `term_stats` of the same
         query."""
-        return postings.instances(self.execute, query, terms, rows)
+        return postings.instances(self.execute, query, terms, rows, self.analyzer)
 
     def _words_in_memory(self, query: LexicalQuery) -> WordSearch | None:
         """Return the query over the data in memory, or None if FTS5 must answer it."""
@@ -381,6 +375,7 @@ def create_store(
         "chunker": chunker,
         "generation": "0",
         "digest_sum": "0" * 64,
+        WORDS: Analyzer.name,
         **census.none(),
     }
     return SqliteStore(create(where, settings, mode=mode), where, writable=True)

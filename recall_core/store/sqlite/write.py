@@ -15,10 +15,11 @@ from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgementWriter
-from recall_core.store.sqlite.records import Execute, digest_of, text_of
-from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, titles_of, vector_checksum
+from recall_core.store.sqlite.records import Execute, digest_of, stored_analyzer, text_of
+from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, vector_checksum
 from recall_core.text import chunk_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
+from recall_core.words.analyzer import Analyzer
 
 _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
@@ -79,8 +80,9 @@ class SqliteWriter:
         self._sum = self._meta("digest_sum")
         self._changed = False
 
-        self._inserts = Inserts(execute, execute_many)
         with making_sense(path):
+            self._analyzer = stored_analyzer(execute)
+            self._inserts = Inserts(execute, execute_many, self._analyzer)
             self._tally = Tally(execute)
         self.judgements = SqliteJudgementWriter(execute)
         self._last_doc = last_rowid(execute, "doc")
@@ -280,7 +282,7 @@ class SqliteWriter:
             self._sum = digest_sum((own,), before=self._sum)
         self._tally.add_document([chunk.span.tokens for chunk in document.chunks])
         spans_in_order = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
-        titles = titles_of(document.title, document.marks, spans_in_order)
+        titles = self._analyzer.titles(document.title, document.marks, spans_in_order)
         for chunk, title in zip(document.chunks, titles, strict=True):
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
@@ -405,9 +407,10 @@ _FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
 class Inserts:
     """Chunks that wait to be written. Call `put` before reading their tables or deleting from them."""
 
-    def __init__(self, execute: Execute, execute_many: ExecuteMany) -> None:
+    def __init__(self, execute: Execute, execute_many: ExecuteMany, analyzer: Analyzer) -> None:
         self._execute = execute
         self._execute_many = execute_many
+        self._analyzer = analyzer
         self._chunks: list[tuple[Any, ...]] = []
         self._vectors: list[blocks.NewVector] = []
         self._texts: list[tuple[int, str, str]] = []
@@ -417,8 +420,8 @@ class Inserts:
     def add(
         self, chunk: NewChunk, vector: Vector, windows: int, *, rowid: int, doc: int, doc_id: str, title: str
     ) -> None:
-        """Add a chunk of this document. title: with CJK characters spaced, "" for none."""
-        span = chunk.span
+        """Add a chunk of this document. title: its indexed form, "" for none."""
+        span, form = chunk.span, self._analyzer.form(chunk.text)
         self._chunks.append(
             (
                 rowid,
@@ -432,13 +435,13 @@ class Inserts:
                 span.heading,
                 title,
                 chunk.text,
-                chunk.search_text,
+                None if form == chunk.text else form,
                 chunk.text_hash,
                 own_hash(chunk.text),
                 chunk.place,
             )
         )
-        self._texts.append((rowid, title, chunk.text if chunk.search_text is None else chunk.search_text))
+        self._texts.append((rowid, title, form))
         if vector:
             self._vectors.append((rowid, vector, windows, vector_checksum(vector, windows)))
             self.made[chunk.text_hash] = vector, windows

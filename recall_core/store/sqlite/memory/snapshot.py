@@ -22,9 +22,9 @@ from recall_core.store.sqlite.memory.matrix import Matrix, Nearby
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
 from recall_core.store.sqlite.memory.words import Postings, TermFrequencies, WordSearch, is_that_of_fts5
 from recall_core.store.sqlite.postings import index_totals
-from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.records import Execute, stored_analyzer
 from recall_core.text import STOP_WORDS
-from recall_core.types import LiteralQuery, Vector
+from recall_core.types import LiteralQuery, Phrase, Vector
 
 if TYPE_CHECKING:
     from recall_core.rql.ast import Expr
@@ -69,14 +69,9 @@ class Snapshot:
         """Return the query over these rows, or None if FTS5 must interpret it or rounds differently."""
         if not self._rounds_alike:
             return None
-        stems = lexical.stems_of(query)
-        if stems is None:
-            return None
-        tokens = {each: phrase.tokens for each, phrase in zip(stems, query.phrases, strict=True)}
-        postings = {each: self._postings.of(each, tokens[each], execute) for each in tokens}
-        words = dict.fromkeys((token,) for phrase in query.long_phrases for token in phrase.tokens)
-        dfs = {token: df for (token,), df in lexical.frequencies(execute, list(words)).items()}
-        return WordSearch(self.rows, query, stems, postings, dfs)
+        postings = {each.key: self._postings.of(each, execute) for each in query.phrases}
+        dfs = lexical.stem_frequencies(execute, [term for phrase in query.long_phrases for term in phrase.terms])
+        return WordSearch(self.rows, query, postings, dfs)
 
     def read_words(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
         """Load the vocabulary and the longest postings, which a query would wait for, as far as there is room."""
@@ -89,12 +84,12 @@ class Snapshot:
             yield
         if vocabulary.nbytes <= self._vocabulary_room:
             self.vocabulary = vocabulary
-        silent = {stem for word in STOP_WORDS for stem in lexical.stem_tokens(word)}
+        silent = set(stored_analyzer(execute).stem(sorted(STOP_WORDS)))
         for _, stem in sorted(found, reverse=True):
             if stem not in silent:
                 if self._postings.is_half_full:
                     return
-                self._postings.of((stem,), (stem,), execute)
+                self._postings.of(Phrase(stem, (stem,), (stem,)), execute)
                 yield
 
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:

@@ -19,14 +19,13 @@ from recall_core._lazy import np
 from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
-from recall_core.rank.bm25 import idf, phrase_idf
+from recall_core.rank.bm25 import idf, weigh
 from recall_core.store.sqlite.blocks import execute_on
-from recall_core.store.sqlite.lexical import Stems
+from recall_core.store.sqlite.lexical import Stems, phrase_counts
 from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
 from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
-from recall_core.store.sqlite.postings import phrase_counts
-from recall_core.store.sqlite.schema import TOKENIZER
 from recall_core.types import LiteralQuery, Occurrences, Phrase, TermStat
+from recall_core.words.analyzer import PORTER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,22 +47,20 @@ class Matches(NamedTuple):
 class WordSearch:
     """One literal query over the rows of a store.
 
-    stems: of each phrase.
-    postings: by stems.
-    dfs: document frequencies by token, for the words of phrases of several words.
+    postings: by the phrases' terms.
+    dfs: document frequencies by term, for the words of phrases of several words.
     """
 
     def __init__(
         self,
         rows: LiveRows,
         query: LiteralQuery,
-        stems: Sequence[Stems],
         postings: Mapping[Stems, Posting],
         dfs: Mapping[str, int],
     ) -> None:
         self.query = query
         self._rows = rows
-        self._stems = stems
+        self._stems: list[Stems] = [phrase.key for phrase in query.phrases]
         self._postings = postings
         self._dfs = dfs
         self._last: tuple[object, tuple[NDArray[np.float64], NDArray[np.int32]]] | None = None
@@ -72,12 +69,7 @@ class WordSearch:
     def terms(self) -> tuple[TermStat, ...]:
         """See `Search.term_stats`."""
         rows = len(self._rows)
-        stats = []
-        for phrase, stems in zip(self.query.phrases, self._stems, strict=True):
-            df = self._df(stems)
-            of_words = [df] if len(phrase.tokens) == 1 else [self._dfs[token] for token in phrase.tokens]
-            stats.append(TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words)))
-        return tuple(stats)
+        return tuple(weigh(each, self._df(each.key), self._dfs, rows) for each in self.query.phrases)
 
     def _df(self, stems: Stems) -> int:
         return len(self._postings[stems].places)
@@ -92,6 +84,8 @@ class WordSearch:
         matching = self._matching(self._stems, among, title_weight)
         if not self.query.long_phrases:
             return _best(matching, k)
+        if self.query.is_weighed:
+            return _best(self._score_again(matching, title_weight), k)
         holding = self._rows_with_phrases(matching, k, among, title_weight)
 
         near = _best(matching, k + len(holding)).places
@@ -155,8 +149,7 @@ class WordSearch:
         if self.query.match == "all":
             return _best(matching, k).places
         held = np.empty(0, dtype=np.int32)
-        phrases = zip(self.query.phrases, self._stems, strict=True)
-        long = dict.fromkeys(stems for phrase, stems in phrases if len(phrase.tokens) > 1)
+        long = dict.fromkeys(phrase.key for phrase in self.query.long_phrases)
         for stems in sorted(long, key=self._df):
             best = _best(self._matching([stems], among, title_weight), k).places
             held = np.concatenate([held, best[~np.isin(best, held)][: k - len(held)]])
@@ -310,11 +303,9 @@ class Postings:
         self._lock = Lock()
         self.nbytes = 0
 
-    def of(self, stems: Stems, tokens: tuple[str, ...], execute: Execute) -> Posting:
-        """Return the posting of a word, or of consecutive words in a column, which FTS5 finds by their tokens.
-
-        execute: of a connection that reads the state of these rows.
-        """
+    def of(self, phrase: Phrase, execute: Execute) -> Posting:
+        """Return the posting of a phrase. execute: of a connection that reads the state of these rows."""
+        stems = phrase.key
         with self._lock:
             if stems in self._kept:
                 self._kept.move_to_end(stems)
@@ -323,7 +314,7 @@ class Postings:
         if len(stems) == 1:
             found = self._word(stems[0], execute)
         else:
-            counts = phrase_counts(execute, tokens)
+            counts = phrase_counts(execute, phrase)
             pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
             found = self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
         with self._lock:
@@ -422,7 +413,7 @@ _WORDS = ("ant", "bee", "cat", "dog", "elk", "fox")
 _WEIGHTS = (3.0, 1.7)
 
 _TABLES = f"""
-CREATE VIRTUAL TABLE chunk_fts USING fts5(title, body, tokenize='{TOKENIZER}');
+CREATE VIRTUAL TABLE chunk_fts USING fts5(title, body, tokenize='{PORTER}');
 CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
 """
 _KEYS = "SELECT id, id, '', id, 0 FROM chunk_fts_docsize ORDER BY id"
@@ -447,10 +438,9 @@ def is_that_of_fts5() -> bool:
     for _ in rows.read(db.execute(_KEYS), db.execute(SIZES)):
         pass
     postings = Postings(rows, 1 << 20)
-    query = LiteralQuery("", tuple(Phrase(word, (word,)) for word in _WORDS))
-    stems: list[Stems] = [(word,) for word in _WORDS]
-    held = {one: postings.of(one, one, execute) for one in stems}
-    words = WordSearch(rows, query, stems, held, {})
+    query = LiteralQuery("", tuple(Phrase(word, (word,), (word,)) for word in _WORDS))
+    held = {each.key: postings.of(each, execute) for each in query.phrases}
+    words = WordSearch(rows, query, held, {})
     for weight in _WEIGHTS:
         found = words.all(None, weight)
         ours = list(zip(rows.keys.rowids[found.places].tolist(), found.raws.tolist(), strict=True))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol
 
 from recall_core.deadline import check
 from recall_core.named import NamedTuple
-from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, space_cjk
-from recall_core.types import LiteralQuery, Phrase
-
-Tokens: TypeAlias = Callable[[str], tuple[str, ...]]
+from recall_core.text import SPACELESS, STOP_WORDS, STOP_WORDS_NAME
+from recall_core.types import LiteralQuery, Phrase, TermStat
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.fold import without_ignored
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -26,29 +26,119 @@ class _PhraseGroup(NamedTuple):
     """Lower kinds are dropped first; _STAYS is never dropped."""
     phrases: tuple[Phrase, ...]
     written: str = ""
+    pieces: tuple[_PhraseGroup, ...] = ()
+    """Of a joined word."""
 
 
-def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english") -> LiteralQuery:
+class Index(Protocol):
+    """What a question asks of a store before its search."""
+
+    def term_stats(self, query: LiteralQuery, *, is_searched: bool = True) -> Sequence[TermStat]:
+        """See `store.port.Search`."""
+
+
+def literal(
+    text: str, *, analyzer: Analyzer, match: str, stop_words: str = "english", index: Index | None = None
+) -> LiteralQuery:
     """Return the literal query: every word is a phrase, "words in quotes" are one phrase, repeats are kept.
 
-    The only syntax is the double quote; an unclosed one extends to the end.
+    A word typed in one piece, such as `node.js`, is a phrase too. Where the store has that phrase, its loose pieces
+    weigh little. The only syntax is the double quote; an unclosed one extends to the end.
 
     match: "any" phrase must match, or "all".
     stop_words: value of the setting; which words outside quotes are dropped. At least one word always remains.
+    index: tells which phrases the store has; without one, joined words are just their pieces.
     """
-    read = _read_closely if stop_words in ("leftovers", "questions") else _read
     parts: list[_PhraseGroup] = []
     end = 0
+    asked, text = text, without_ignored(text)
     for found in _QUOTED.finditer(text):
-        parts += read(text[end : found.start()], tokens, stop_words)
-        if folded := tokens(space_cjk(found.group(1))):
-            parts.append(_PhraseGroup(_STAYS, (Phrase(f'"{found.group(1).strip()}"', folded),)))
+        parts += _read_unquoted(text[end : found.start()], analyzer, stop_words)
+        if quoted := analyzer.phrase(found[1], f'"{found[1].strip()}"'):
+            parts.append(_PhraseGroup(_STAYS, (quoted,)))
         end = found.end()
-    parts += read(text[end:], tokens, stop_words)
+    parts += _read_unquoted(text[end:], analyzer, stop_words)
+    parts = list(_weigh_joined(parts, match, index))
     most = _most_dropped(parts, text, stop_words)
     kept = tuple(phrase for part in parts if _is_kept(part, most) for phrase in part.phrases)
     dropped = tuple(part.written for part in parts if part.written and not _is_kept(part, most))
-    return LiteralQuery(text, kept, "any" if match == "any" else "all", dropped)
+    return LiteralQuery(asked, kept, "any" if match == "any" else "all", dropped)
+
+
+def _read_unquoted(text: str, analyzer: Analyzer, stop_words: str) -> Iterator[_PhraseGroup]:
+    """Yield the words of a text without quotes; a joined word as a phrase, followed by its pieces."""
+    read = _read_closely if stop_words in ("leftovers", "questions") else _read
+    end = 0
+    for found in () if _is_plain(text) else _joined().finditer(text):
+        phrase = analyzer.phrase(found[0])
+        if phrase is None or len(phrase.tokens) == 1 or _is_abbreviation(found[0]):
+            continue
+        if not STOP_WORDS.issuperset(phrase.tokens):
+            yield from read(text[end : found.start()], analyzer, stop_words)
+            whole = (phrase._replace(is_joined=True),)
+            yield _PhraseGroup(_STAYS, whole, pieces=tuple(read(found[0], analyzer, stop_words)))
+            end = found.end()
+    yield from read(text[end:], analyzer, stop_words)
+
+
+def _weigh_joined(parts: Sequence[_PhraseGroup], match: str, index: Index | None) -> Iterator[_PhraseGroup]:
+    """Yield the parts with the pieces of joined words: alone if the store lacks the phrase, else with a small
+    weight."""
+    joined = [part.phrases[0] for part in parts if part.pieces]
+    stats = index.term_stats(LiteralQuery("", tuple(joined)), is_searched=False) if joined and index else ()
+    known = {phrase.terms for phrase, stat in zip(joined, stats, strict=bool(stats)) if stat.df}
+    for part in parts:
+        if not part.pieces:
+            yield part
+        elif part.phrases[0].terms not in known:
+            yield from part.pieces
+        else:
+            yield part
+            share = SHARE_OF_WORDS if _is_of_words(part.phrases[0].text) else SHARE_OF_PIECES
+            if match == "any":
+                for piece in part.pieces:
+                    light = tuple(phrase._replace(share=share) for phrase in piece.phrases)
+                    yield piece._replace(phrases=light)
+
+
+SHARE_OF_PIECES = 0.1
+"""Weight of a loose piece of an identifier, relative to the word alone, where the store has the whole."""
+SHARE_OF_WORDS = 0.5
+"""The same of words joined by hyphens, slashes or apostrophes."""
+
+_JOINTS = "-_./:@#$+~%&='\u2019\\\\"
+_LETTER = (
+    rf"(?![{SPACELESS}\uac00-\ud7a3])"
+    r"(?:\w|[\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u00ad\u200c\u200d])"
+)
+
+
+@cache
+def _joined() -> re.Pattern[str]:
+    """Match a word that joins pieces by signs, or has a sign that makes another word of it."""
+    word = f"(?:{_LETTER})+"
+    return re.compile(
+        rf"(?<![^\W_])(?:[#$@.](?={_LETTER}))?{word}(?:[{_JOINTS}]+{word})*(?:(?<=[A-Za-z0-9])\+\+|(?<=[A-Za-z])#)?"
+    )
+
+
+@cache
+def _words_joined() -> re.Pattern[str]:
+    return re.compile(r"[^\W\d_]+(?:[-/'\u2019][^\W\d_]+)+")
+
+
+def _is_of_words(text: str) -> bool:
+    """Return True for words of letters joined by hyphens, slashes or apostrophes."""
+    return _words_joined().fullmatch(text) is not None
+
+
+def _is_abbreviation(text: str) -> bool:
+    """Return True for what `pieces` reads: an abbreviation with dots, a word with a clitic or a possessive."""
+    if "'" in text or "\u2019" in text:
+        word = re.split("['\u2019]", text)
+        return len(word) == 2 and (word[1].lower() in CLITICS or word[1].lower() in STOP_WORDS)
+    found = _special().match(text)
+    return found is not None and found.lastgroup in ("short", "dotted") and found.end() == len(text)
 
 
 def lists_of(stop_words: str) -> str:
@@ -85,34 +175,33 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
     return left if stop_words == "leftovers" else [word for word in left if word not in QUESTION_WORDS]
 
 
-def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
+def _read(text: str, analyzer: Analyzer, stop_words: str) -> Iterator[_PhraseGroup]:
     """Yield every word, marked if it is a function word."""
-    for token in tokens(space_cjk(text)):
-        is_function = token in STOP_WORDS and stop_words != "none"
-        yield _PhraseGroup(_FUNCTION if is_function else _STAYS, (Phrase(token, (token,)),))
+    for phrase in analyzer.each(analyzer.tokens(text)):
+        is_function = phrase.tokens[0] in STOP_WORDS and stop_words != "none"
+        yield _PhraseGroup(_FUNCTION if is_function else _STAYS, (phrase,))
 
 
-def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
+def _read_closely(text: str, analyzer: Analyzer, stop_words: str) -> Iterator[_PhraseGroup]:
     """Like `_read`, but also classify words by their neighbours."""
     for piece in pieces(text, with_question_words=stop_words == "questions"):
         check()
         written = text[piece.start : piece.end]
         if piece.kind == "words":
-            yield from _read(written, tokens, stop_words)
+            yield from _read(written, analyzer, stop_words)
             continue
-        folded = tokens(space_cjk(written))
-        words = tuple(Phrase(token, (token,)) for token in folded)
+        each = analyzer.each(analyzer.tokens(written))
         match piece.kind:
-            case "phrase":
-                yield _PhraseGroup(_STAYS, (Phrase(written, folded),))
+            case "phrase" if phrase := analyzer.phrase(written):
+                yield _PhraseGroup(_STAYS, (phrase,))
             case "capital":
-                yield _PhraseGroup(_STAYS, words)
+                yield _PhraseGroup(_STAYS, each)
             case "question":
-                yield _PhraseGroup(_ASKING, words, written)
-            case _ if all(token in STOP_WORDS for token in folded):
-                yield _PhraseGroup(_FUNCTION, words)
+                yield _PhraseGroup(_ASKING, each, written)
+            case _ if all(phrase.tokens[0] in STOP_WORDS for phrase in each):
+                yield _PhraseGroup(_FUNCTION, each)
             case _:
-                yield _PhraseGroup(_LEFTOVER, words, written)
+                yield _PhraseGroup(_LEFTOVER, each, written)
 
 
 def _most_dropped(parts: Sequence[_PhraseGroup], text: str, stop_words: str) -> int:

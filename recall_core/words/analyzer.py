@@ -1,0 +1,168 @@
+"""What a word is in a store: the indexed form of a text, its terms with their places, and phrases of a question.
+
+Terms come from FTS5's own tokenizer, called as a function, so every kind of store has the same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from recall_core import words
+from recall_core.deadline import check
+from recall_core.marks import Outline, defines
+from recall_core.named import NamedTuple
+from recall_core.text import STOP_WORDS_NAME
+from recall_core.types import Phrase
+from recall_core.words.form import Ends, MappedForm, form_of, form_with_places, readable
+
+if TYPE_CHECKING:
+    from recall_core.marks import Mark
+
+PORTER = "porter unicode61 remove_diacritics 2"
+
+_JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+
+_OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
+"""Names of test files: test_a.py, a_test.go, a.spec.ts, ATest.java."""
+
+_TOKENIZERS = apsw.Connection(":memory:")
+"""Tokenizers need a connection; that of a store may be in use."""
+_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
+
+
+class Term(NamedTuple):
+    """A term of a text, with the half-open range of code points that it covers."""
+
+    start: int
+    end: int
+    term: str
+
+
+class Analyzer:
+    """The words of a store. name: their identity, which the store keeps; other words need another index."""
+
+    name = "words-1 en"
+    tokenizer = PORTER
+    """FTS5's tokenizer for the forms."""
+
+    @property
+    def described(self) -> str:
+        """The words in the figures of a store."""
+        return "; ".join(filter(None, (self.tokenizer, self.name, f"stop words {STOP_WORDS_NAME}")))
+
+    def form(self, text: str, *, ends: Ends = "all") -> str:
+        """Return the indexed form of a text; see `form.form_of`."""
+        return form_of(text, ends=ends)
+
+    def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
+        """Return the tokens of a text, folded, before stemming."""
+        return _tokenize("unicode61 remove_diacritics 2", self.form(text, ends=ends))
+
+    def stem(self, tokens: Sequence[str]) -> tuple[str, ...]:
+        """Return the term of each token."""
+        check()
+        return _tokenize(self.tokenizer, " ".join(tokens))
+
+    def phrase(self, text: str, written: str | None = None) -> Phrase | None:
+        """Return the phrase of a text, or None if it has no token. written: how an answer names it."""
+        tokens = self.tokens(text, ends="inner")
+        return Phrase(text if written is None else written, tokens, self.stem(tokens)) if tokens else None
+
+    def each(self, tokens: Sequence[str]) -> tuple[Phrase, ...]:
+        """Return each token as a phrase of one word."""
+        terms = self.stem(tokens)
+        return tuple(Phrase(readable(each), (each,), (term,)) for each, term in zip(tokens, terms, strict=True))
+
+    def terms(self, text: str) -> list[Term]:
+        """Return the terms of a whole text as the index stores them, in order, with their places in the text."""
+        check()
+        form, starts, ends = self._mapped(text)
+        at = _code_points(form)
+        found = _tokenizer(self.tokenizer)(
+            form.encode(), _DOCUMENT, None, include_offsets=True, include_colocated=False
+        )
+        return [Term(starts[at[start]], ends[at[end] - 1], term) for start, end, term in found]
+
+    def spans(self, text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
+        """Return the half-open ranges of code points that match one of the phrases, in order; overlaps are merged."""
+        wanted = {self.stem(self.tokens(phrase, ends="inner")) for phrase in phrases} - {()}
+        if not wanted:
+            return []
+        found = self.terms(text)
+        first = {terms[0] for terms in wanted}
+        spans: list[tuple[int, int]] = []
+        for at, term in enumerate(found):
+            if term.term not in first:
+                continue
+            for terms in wanted:
+                run = found[at : at + len(terms)]
+                if tuple(each.term for each in run) == terms:
+                    spans.append((term.start, run[-1].end))
+        return list(_merge(sorted(spans)))
+
+    def titles(self, title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
+        """Return the full-text titles of a document's chunks with these spans, in order; "" for all without a title.
+
+        The document's title is followed by the names of all definitions that overlap the chunk. They weigh like
+        titles, so the definition of something ranks before its uses. Test files get no names: their definitions are
+        named after what they test and would otherwise outrank it.
+        """
+        own = self.form(title)
+        if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):
+            return [own for _ in spans]
+        outline = Outline(marks, spans[-1][1])
+        return ["\n".join((own, *map(self._with_pieces, outline.names_within(*span)))) for span in spans]
+
+    def _with_pieces(self, name: str) -> str:
+        """Return a name followed by its compound words split: `class NetRCAuth Net RC Auth`."""
+        name = self.form(name)
+        return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))
+
+    def _mapped(self, text: str) -> MappedForm:
+        return form_with_places(text)
+
+
+@cache
+def analyzer_named(name: str) -> Analyzer:
+    """Return the words with this name, "" for those of stores that were made before words had names."""
+    return words.old.OldAnalyzer() if not name else Analyzer()
+
+
+def _merge(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    last: tuple[int, int] | None = None
+    for start, end in spans:
+        if last is not None and start < last[1]:
+            last = last[0], max(end, last[1])
+            continue
+        if last is not None:
+            yield last
+        last = start, end
+    if last is not None:
+        yield last
+
+
+@cache
+def _tokenizer(spelled: str) -> Any:
+    name, *arguments = spelled.split()
+    return _TOKENIZERS.fts5_tokenizer(name, arguments)
+
+
+def _tokenize(tokenizer: str, form: str) -> tuple[str, ...]:
+    return tuple(
+        _tokenizer(tokenizer)(form.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False)
+    )
+
+
+def _code_points(text: str) -> Sequence[int]:
+    """Return the code point of each byte offset in UTF-8, with one entry more than there are bytes."""
+    if text.isascii():
+        return range(len(text) + 1)
+    places: list[int] = []
+    for at, mark in enumerate(text):
+        places += [at] * len(mark.encode())
+    return [*places, len(text)]
