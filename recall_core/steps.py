@@ -99,7 +99,7 @@ def _new_chunk(path: str, piece: Piece, text: str, counter: Counter) -> NewChunk
     )
 
 
-SPEC_VERSION = "0.2.0"
+SPEC_VERSION = "0.3.0"
 
 """Semantic version of these functions. A change of results for equal input increases the first part (the second while
 the first is 0)."""

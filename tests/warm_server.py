@@ -36,7 +36,7 @@ _COMMANDS = (
     "recall_core.embed.registry",
     "recall_core.retrieve.answer",
     "recall_core.retrieve.passage",
-    "recall_core.retrieve.query",
+    "recall_core.words.question",
     "recall_core.rql.fields",
     "recall_core.store.sqlite.store",
     "recall_core.store.sqlite.vectors",
