@@ -92,19 +92,20 @@ def _weigh_joined(parts: Sequence[_PhraseGroup], match: str, index: Index | None
             yield part
         elif part.phrases[0].terms not in known:
             yield from part.pieces
-        else:
+        elif match == "all":
             yield part
-            share = SHARE_OF_WORDS if _is_of_words(part.phrases[0].text) else SHARE_OF_PIECES
-            if match == "any":
-                for piece in part.pieces:
-                    light = tuple(phrase._replace(share=share) for phrase in piece.phrases)
-                    yield piece._replace(phrases=light)
+        else:
+            is_words = _is_compound(part.phrases[0].text)
+            share = SHARE_OF_WORDS if is_words else SHARE_OF_PIECES
+            yield part._replace(phrases=(part.phrases[0]._replace(share=1 - share),)) if is_words else part
+            for piece in part.pieces:
+                yield piece._replace(phrases=tuple(phrase._replace(share=share) for phrase in piece.phrases))
 
 
 SHARE_OF_PIECES = 0.1
 """Weight of a loose piece of an identifier, relative to the word alone, where the store has the whole."""
-SHARE_OF_WORDS = 0.5
-"""The same of words joined by hyphens, slashes or apostrophes."""
+SHARE_OF_WORDS = 0.9
+"""The same of a compound, whose words also count apart; the phrase weighs the rest. See docs/decisions/0055."""
 
 _JOINTS = "-_./:@#$+~%&='\u2019\\\\"
 _LETTER = (
@@ -118,18 +119,16 @@ def _joined() -> re.Pattern[str]:
     """Match a word that joins pieces by signs, or has a sign that makes another word of it."""
     word = f"(?:{_LETTER})+"
     return re.compile(
-        rf"(?<![^\W_])(?:[#$@.](?={_LETTER}))?{word}(?:[{_JOINTS}]+{word})*(?:(?<=[A-Za-z0-9])\+\+|(?<=[A-Za-z])#)?"
+        rf"(?<![^\W_])(?:[#$@./](?={_LETTER}))?{word}(?:[{_JOINTS}]+{word})*(?:(?<=[A-Za-z0-9])\+\+|(?<=[A-Za-z])#)?"
     )
 
 
-@cache
-def _words_joined() -> re.Pattern[str]:
-    return re.compile(r"[^\W\d_]+(?:[-/'\u2019][^\W\d_]+)+")
-
-
-def _is_of_words(text: str) -> bool:
-    """Return True for words of letters joined by hyphens, slashes or apostrophes."""
-    return _words_joined().fullmatch(text) is not None
+def _is_compound(text: str) -> bool:
+    """Return True for two words of letters joined by a hyphen, a slash or an apostrophe, or more with a function
+    word: `well-known` and `state-of-the-art`, but not `svc-cloud-dev`."""
+    words = re.split("[-/'\u2019]", text)
+    is_letters = len(words) > 1 and all(map(str.isalpha, words))
+    return is_letters and (len(words) == 2 or any(word.lower() in STOP_WORDS for word in words))
 
 
 def _is_abbreviation(text: str) -> bool:
