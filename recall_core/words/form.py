@@ -87,6 +87,11 @@ def readable(token: str) -> str:
     return token if token.isascii() else _private().sub(lambda found: _written()[found[0]], token)
 
 
+def is_sign(token: str) -> bool:
+    """Return True for a sign that makes another word of the word next to it, such as `++`."""
+    return not token.isascii() and token[0] in _SIGN_TOKENS
+
+
 @cache
 def _written() -> dict[str, str]:
     """Return the character that each private-use character of a form stands for."""
@@ -116,6 +121,7 @@ def _terms_of(found: re.Match[str], is_end: bool) -> Iterator[tuple[str, int, in
 
 
 _SIGNS = "+#$@."
+_SIGN_TOKENS = frozenset(map(private, map(ord, _SIGNS)))
 _SIGN = (
     r"[+#$@.](?:(?<=[A-Za-z0-9]\+)\+(?!\+)|(?<=#)(?:(?<=[A-Za-z]#)(?<!\w\w#)(?!\w)|(?<![\w#&/]#)(?=[A-Za-z_]))"
     r"|(?<=\$)(?<![\w$]\$)(?=[A-Za-z_{])|(?<=@)(?<![\w.@]@)(?=[A-Za-z_])|(?<=\.)(?<![^\s(,:=`]\.)(?=[A-Za-z]))"

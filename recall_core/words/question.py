@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from math import log
 from typing import Literal, Protocol
 
 from recall_core.deadline import check
@@ -13,6 +14,7 @@ from recall_core.text import SPACELESS, STOP_WORDS, STOP_WORDS_NAME
 from recall_core.types import LiteralQuery, Phrase, TermStat
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.fold import without_ignored
+from recall_core.words.form import is_sign
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -59,6 +61,8 @@ def literal(
         end = found.end()
     parts += _read_unquoted(text[end:], analyzer, stop_words)
     parts = list(_weigh_joined(parts, match, index))
+    if index is not None:
+        parts = _keep_rare(parts, index)
     most = _most_dropped(parts, text, stop_words)
     kept = tuple(phrase for part in parts if _is_kept(part, most) for phrase in part.phrases)
     dropped = tuple(part.written for part in parts if part.written and not _is_kept(part, most))
@@ -102,6 +106,22 @@ def _weigh_joined(parts: Sequence[_PhraseGroup], match: str, index: Index | None
                 yield piece._replace(phrases=tuple(phrase._replace(share=share) for phrase in piece.phrases))
 
 
+def _keep_rare(parts: list[_PhraseGroup], index: Index) -> list[_PhraseGroup]:
+    """Return the parts; a question word that few chunks contain stays."""
+    asking = [phrase for part in parts if part.kind == _ASKING for phrase in part.phrases]
+    if not asking:
+        return parts
+    idfs = {stat.text: stat.idf for stat in index.term_stats(LiteralQuery("", tuple(asking)), is_searched=False)}
+    rare = {text for text, idf in idfs.items() if idf > log((1 - COMMON) / COMMON)}
+
+    def is_rare(part: _PhraseGroup) -> bool:
+        return part.kind == _ASKING and any(phrase.text in rare for phrase in part.phrases)
+
+    return [part._replace(kind=_STAYS) if is_rare(part) else part for part in parts]
+
+
+COMMON = 0.02
+"""A question word is dropped if at least this share of the chunks contain it."""
 SHARE_OF_PIECES = 0.1
 """Weight of a loose piece of an identifier, relative to the word alone, where the store has the whole."""
 SHARE_OF_WORDS = 0.9
@@ -177,6 +197,8 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
 def _read(text: str, analyzer: Analyzer, stop_words: str) -> Iterator[_PhraseGroup]:
     """Yield every word, marked if it is a function word."""
     for phrase in analyzer.each(analyzer.tokens(text)):
+        if is_sign(phrase.tokens[0]):
+            continue  # it means something only next to its word
         is_function = phrase.tokens[0] in STOP_WORDS and stop_words != "none"
         yield _PhraseGroup(_FUNCTION if is_function else _STAYS, (phrase,))
 
