@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PORTER = "porter unicode61 remove_diacritics 2"
 
+_FOLDING = "unicode61 remove_diacritics 2"
+
 _JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
 _OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
@@ -56,12 +58,14 @@ class Analyzer:
         return "; ".join(filter(None, (self.tokenizer, self.name, f"stop words {STOP_WORDS_NAME}")))
 
     def form(self, text: str, *, ends: Ends = "all") -> str:
-        """Return the indexed form of a text; see `form.form_of`."""
-        return form_of(text, ends=ends)
+        """Return the indexed form of a text, or the text itself if the tokenizer makes the same words of it."""
+        form = form_of(text, ends=ends)
+        is_same = form == text or (not text.isascii() and _tokenize(_FOLDING, form) == _tokenize(_FOLDING, text))
+        return text if is_same else form
 
     def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
         """Return the tokens of a text, folded, before stemming."""
-        return _tokenize("unicode61 remove_diacritics 2", self.form(text, ends=ends))
+        return _tokenize(_FOLDING, self.form(text, ends=ends))
 
     def stem(self, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the term of each token."""

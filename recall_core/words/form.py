@@ -122,12 +122,16 @@ def _terms_of(found: re.Match[str], is_end: bool) -> Iterator[tuple[str, int, in
 
 _SIGNS = "+#$@."
 _SIGN_TOKENS = frozenset(map(private, map(ord, _SIGNS)))
-_SIGN = (
-    r"[+#$@.](?:(?<=[A-Za-z0-9]\+)\+(?!\+)|(?<=#)(?:(?<=[A-Za-z]#)(?<!\w\w#)(?!\w)|(?<![\w#&/]#)(?=[A-Za-z_]))"
-    r"|(?<=\$)(?<![\w$]\$)(?=[A-Za-z_{])|(?<=@)(?<![\w.@]@)(?=[A-Za-z_])|(?<=\.)(?<![^\s(,:=`]\.)(?=[A-Za-z]))"
-)
-"""`++` after a letter, `#` after one letter, and `# $ @ .` before a word. It begins with a set, so that searching is
-fast."""
+_SIGN = r"[+#$@.](?:" + "|".join((
+    r"(?<=[A-Za-z0-9]\+)\+(?!\+)",
+    r"(?<=[A-Za-z]#)(?<!\w\w#)(?!\w)",
+    r"(?<=#)(?<![\w#&/]#)(?=[A-Za-z_])",
+    r"(?<=\$)(?<![\w$]\$)(?=[A-Za-z_{])",
+    r"(?<=@)(?<![\w.@]@)(?:(?<=[^\n]@)(?<!\s[ \t]@)|(?![\w.]+(?:\(|[ \t]*\r?\n)))(?=[A-Za-z_])",
+    r"(?<=\.)(?:(?<![\s\S]\.)|(?<=[\n(`]\.)|(?<=[^\sm] \.)|(?<=[^o]m \.))(?=[A-Za-z])",
+)) + ")"  # fmt: skip
+"""`++` after a letter, `#` after one letter, and `# $ @ .` before a word. Not a decorator on a line of its own, a
+chained call, or the dot of `from .module`. It begins with a set, so that searching is fast."""
 _HAN_AND_KANA = (
     "\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"
