@@ -109,6 +109,14 @@ class Phrase(NamedTuple):
         return ("", *(" ".join(each.terms) for each in self.any_of)) if self.any_of else self.terms
 
     @property
+    def is_within_words(self) -> bool:
+        """True if the word is only the end of longer words."""
+        return bool(self.any_of) and all(
+            len(each.terms) == 1 and each.terms[0] != self.terms[0] and each.terms[0].endswith(self.terms[0])
+            for each in self.any_of
+        )
+
+    @property
     def is_plain(self) -> bool:
         """True for a single word with its full weight, which is all that FTS5 can score."""
         return len(self.terms) == 1 and self.share == 1 and not self.any_of

@@ -101,6 +101,11 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
     terms = store.term_stats(lexical) if lexical is not None and not is_empty else ()
     unknown = dict.fromkeys(term.text for term in terms if term.df == 0)
     warnings += [f"W_UNKNOWN_TERM: {text} occurs nowhere in this store" for text in unknown]
+    warnings += [
+        f"W_COMPOUND: {phrase.text} occurs only at the end of longer words"
+        for phrase in (lexical.phrases if isinstance(lexical, LiteralQuery) else ())
+        if phrase.is_within_words
+    ]
     if is_empty and not vector:
         warnings.append("W_EMPTY_QUERY: the query has no words to search for")
     model = plan.config.lexical_model if lexical else "fts5"

@@ -105,6 +105,12 @@ class Search(Protocol):
         order.
         """
 
+    def terms_ending(self, letters: str, *, most: int) -> Sequence[str]:
+        """Return terms that end with these letters, those in the most chunks first, ties in code point order.
+
+        Reads the whole vocabulary.
+        """
+
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""
 

@@ -92,6 +92,16 @@ def is_sign(token: str) -> bool:
     return not token.isascii() and token[0] in _SIGN_TOKENS
 
 
+def is_single(token: str) -> bool:
+    """Return True for a single character of a script whose words are pairs."""
+    return not token.isascii() and _unit().fullmatch(token) is not None
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    return re.compile(f"[{_HAN_AND_KANA}{_HANGUL}]|(?=[{_SOUTHEAST}]){_CLUSTER}", re.DOTALL)
+
+
 @cache
 def _written() -> dict[str, str]:
     """Return the character that each private-use character of a form stands for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import log
 from typing import Literal, Protocol
@@ -14,7 +14,7 @@ from recall_core.text import SPACELESS, STOP_WORDS, STOP_WORDS_NAME
 from recall_core.types import LiteralQuery, Phrase, TermStat
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.fold import without_ignored
-from recall_core.words.form import is_sign
+from recall_core.words.form import is_sign, is_single
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -36,6 +36,14 @@ class Index(Protocol):
     """What a question asks of a store before its search."""
 
     def term_stats(self, query: LiteralQuery, *, is_searched: bool = True) -> Sequence[TermStat]:
+        """See `store.port.Search`."""
+
+    def terms_beginning(
+        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+    ) -> Mapping[str, int]:
+        """See `store.port.Search`."""
+
+    def terms_ending(self, letters: str, *, most: int) -> Sequence[str]:
         """See `store.port.Search`."""
 
 
@@ -60,9 +68,9 @@ def literal(
             parts.append(_PhraseGroup(_STAYS, (quoted,)))
         end = found.end()
     parts += _read_unquoted(text[end:], analyzer, stop_words)
-    parts = list(_weigh_joined(parts, match, index))
+    parts = list(_weigh_joined(parts, match, analyzer, index))
     if index is not None:
-        parts = _keep_rare(parts, index)
+        parts = _widen(_keep_rare(parts, index), analyzer, index)
     most = _most_dropped(parts, text, stop_words)
     kept = tuple(phrase for part in parts if _is_kept(part, most) for phrase in part.phrases)
     dropped = tuple(part.written for part in parts if part.written and not _is_kept(part, most))
@@ -85,25 +93,98 @@ def _read_unquoted(text: str, analyzer: Analyzer, stop_words: str) -> Iterator[_
     yield from read(text[end:], analyzer, stop_words)
 
 
-def _weigh_joined(parts: Sequence[_PhraseGroup], match: str, index: Index | None) -> Iterator[_PhraseGroup]:
+def _weigh_joined(
+    parts: Sequence[_PhraseGroup], match: str, analyzer: Analyzer, index: Index | None
+) -> Iterator[_PhraseGroup]:
     """Yield the parts with the pieces of joined words: alone if the store lacks the phrase, else with a small
     weight."""
-    joined = [part.phrases[0] for part in parts if part.pieces]
-    stats = index.term_stats(LiteralQuery("", tuple(joined)), is_searched=False) if joined and index else ()
-    known = {phrase.terms for phrase, stat in zip(joined, stats, strict=bool(stats)) if stat.df}
+    spellings = {part.phrases[0]: _spellings(part.phrases[0], analyzer) for part in parts if part.pieces}
+    known = _known([each for both in spellings.values() for each in both], index)
     for part in parts:
         if not part.pieces:
             yield part
-        elif part.phrases[0].terms not in known:
+            continue
+        (phrase,) = part.phrases
+        found = tuple(each for each in spellings[phrase] if each.terms in known)
+        if len(found) > 1 or (found and found[0].terms != phrase.terms):
+            phrase = phrase._replace(any_of=found)
+        if not found:
             yield from part.pieces
-        elif match == "all":
-            yield part
-        else:
-            is_words = _is_compound(part.phrases[0].text)
-            share = SHARE_OF_WORDS if is_words else SHARE_OF_PIECES
-            yield part._replace(phrases=(part.phrases[0]._replace(share=1 - share),)) if is_words else part
-            for piece in part.pieces:
-                yield piece._replace(phrases=tuple(phrase._replace(share=share) for phrase in piece.phrases))
+            continue
+        is_words = _is_compound(phrase.text)
+        share = SHARE_OF_WORDS if is_words else SHARE_OF_PIECES
+        if match == "any" and is_words:
+            phrase = phrase._replace(share=1 - share)
+        yield part._replace(phrases=(phrase,))
+        for piece in part.pieces if match == "any" else ():
+            yield piece._replace(phrases=tuple(each._replace(share=share) for each in piece.phrases))
+
+
+def _spellings(joined: Phrase, analyzer: Analyzer) -> tuple[Phrase, ...]:
+    """Return a joined word as its pieces in order, and words with a hyphen also in one piece: `e-mail`, `email`."""
+    if not (_is_compound(joined.text) and "-" in joined.text):
+        return (joined,)
+    return joined, *analyzer.each(analyzer.tokens(joined.text.replace("-", "")))
+
+
+def _known(phrases: Sequence[Phrase], index: Index | None) -> dict[tuple[str, ...], int]:
+    """Return terms to df of these phrases that the store has."""
+    if not phrases or index is None:
+        return {}
+    stats = index.term_stats(LiteralQuery("", tuple(phrases)), is_searched=False)
+    return {phrase.terms: stat.df for phrase, stat in zip(phrases, stats, strict=True) if stat.df}
+
+
+def _widen(parts: Sequence[_PhraseGroup], analyzer: Analyzer, index: Index) -> list[_PhraseGroup]:
+    """Return the parts with other spellings of their words that the store has.
+
+    A single character of a script without blanks counts wherever a pair begins with it. A rare word counts also
+    where it is two words, joined by a hyphen or not; an unknown one, where it ends a longer word.
+    """
+    single = {phrase for part in parts if part.kind != _FUNCTION for phrase in part.phrases if phrase.is_plain}
+    long = [phrase for phrase in single if phrase.tokens[0].isalpha() and len(phrase.tokens[0]) >= LEAST_LETTERS]
+    known = _known(long, index)
+    wider: dict[Phrase, Phrase] = {}
+    for phrase in single:
+        others: Sequence[Phrase] = ()
+        if is_single(phrase.tokens[0]):
+            others = _beginning(phrase.terms[0], index)
+        elif phrase in long and (df := known.get(phrase.terms, 0)) <= RARE:
+            others = _halves(phrase.tokens[0], analyzer, index)
+            others = [phrase, *others] if df and others else others
+            if not (df or others):
+                others = [Phrase(term, (term,), (term,)) for term in index.terms_ending(phrase.terms[0], most=MOST)]
+        if others:
+            wider[phrase] = phrase._replace(any_of=tuple(others))
+    if not wider:
+        return list(parts)
+    return [part._replace(phrases=tuple(wider.get(each, each) for each in part.phrases)) for part in parts]
+
+
+def _beginning(term: str, index: Index) -> list[Phrase]:
+    """Return the terms that begin with this one, in code point order."""
+    found = index.terms_beginning(term[0], len(term), LONGEST_PAIR, also=(), most=MOST_PAIRS)
+    return [Phrase(each, (each,), (each,)) for each in sorted(found) if each.startswith(term)]
+
+
+def _halves(word: str, analyzer: Analyzer, index: Index) -> list[Phrase]:
+    """Return the pairs of words that make up this one and that the store has next to each other."""
+    cuts = [(word[:at], word[at:]) for at in range(1, len(word))]
+    halves = [Phrase("", pair, analyzer.stem(pair)) for pair in cuts]
+    known = _known(analyzer.each([half for pair in cuts for half in pair]), index)
+    near = [half for half in halves if all((term,) in known for term in half.terms)]
+    both = _known(near, index)
+    return [half for half in near if half.terms in both]
+
+
+LEAST_LETTERS = 5
+"""Shorter words have no other spellings worth a look."""
+RARE = 3
+"""A word in more chunks is taken as it is written."""
+MOST = 200
+LONGEST_PAIR = 24
+"""In code points: a pair of clusters with all their marks."""
+MOST_PAIRS = 5_000
 
 
 def _keep_rare(parts: list[_PhraseGroup], index: Index) -> list[_PhraseGroup]:

@@ -41,6 +41,9 @@ _FEW_ROWS = 3
 _TERMS_BEGINNING = """
 SELECT term, doc FROM chunk_vocab WHERE term BETWEEN ?1 AND ?1 || char(1114111) AND length(term) BETWEEN ?2 AND ?3
 """
+_TERMS_ENDING = """
+SELECT term FROM chunk_vocab WHERE substr(term, -length(?1)) = ?1 ORDER BY doc DESC, term LIMIT ?2
+"""
 _TWINS = """
 SELECT own.chunk, twin.rowid FROM chunk_copy own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
 WHERE own.chunk IN (SELECT value FROM json_each(?)) ORDER BY own.chunk, twin.rowid
@@ -101,6 +104,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if len(found) <= most:
             return found
         return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:most])
+
+    def terms_ending(self, letters: str, *, most: int) -> list[str]:
+        """Return terms that end with these letters; see store.port.Search."""
+        return [term for (term,) in self.execute(_TERMS_ENDING, (letters, most))]
 
     def _frequencies(self) -> lexical.OfStems | None:
         """Return the function that counts rows of stems in memory, or None if the terms are not in memory."""
