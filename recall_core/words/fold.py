@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 _PLANES = {
     0x10: 0x8000,
@@ -147,7 +147,7 @@ def _voiced() -> dict[tuple[str, bool], str]:
 
 @cache
 def _data() -> dict[str, dict[str, str]]:
-    return json.loads(files(__package__).joinpath("fold.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return json.loads(Path(__file__).with_name("fold.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
 def without_ignored(text: str) -> str:

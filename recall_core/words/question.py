@@ -141,7 +141,8 @@ def _widen(parts: Sequence[_PhraseGroup], analyzer: Analyzer, index: Index) -> l
     A single character of a script without blanks counts wherever a pair begins with it. A rare word counts also
     where it is two words, joined by a hyphen or not; an unknown one, where it ends a longer word.
     """
-    single = {phrase for part in parts if part.kind != _FUNCTION for phrase in part.phrases if phrase.is_plain}
+    loose = {phrase for part in parts if part.kind != _FUNCTION for phrase in part.phrases if phrase.is_plain}
+    single = {phrase for phrase in loose if not phrase.text.startswith('"') or is_single(phrase.tokens[0])}
     long = [phrase for phrase in single if phrase.tokens[0].isalpha() and len(phrase.tokens[0]) >= LEAST_LETTERS]
     known = _known(long, index)
     wider: dict[Phrase, Phrase] = {}

@@ -167,7 +167,7 @@ def test_sparse_share_keeps_recalled_facts_in_tight_context(home: Home) -> None:
 
 
 def test_list_of_short_documents_stays_unchanged(home: Home) -> None:
-    listed = home.recall.search("kestrelgateway cedarpipeline", Ask(k=1, settings=home.settings, explain=True))
+    listed = home.recall.search('"kestrelgateway" "cedarpipeline"', Ask(k=1, settings=home.settings, explain=True))
     assert listed["results"][0]["doc"]["path"].startswith("docs/note")
     assert listed["sparse"]["reason"] in ("not_mostly_long", "already_present", "too_far")
 

@@ -57,7 +57,7 @@ def test_each_list_extends_the_previous_list() -> None:
         ("U.S. fish", "u s fish", "u fish", "U.S. fish", []),
         ("a d in ponds", "a d in ponds", "d ponds", "ponds", ["d"]),
         ("vitamin C, T cells", "vitamin c t cells", "vitamin c cells", "vitamin c t cells", []),
-        ("C++ x86 foo_b -v c# 3.d", *["c ++ x86 foo b v c # 3 d"] * 3, []),
+        ("C++ x86 foo_b -v c# 3.d", *["c x86 foo b v c 3 d"] * 3, []),
         ("what is c", "what is c", "c", "c", []),
         ("e.g.", "e g", "e g", "e g", []),
         ("用c语", "用 c 语", "用 c 语", "用 c 语", []),
@@ -105,9 +105,9 @@ def test_vector_uses_the_complete_text() -> None:
 def test_dropped_words_are_echoed_and_can_be_restored() -> None:
     words = "please find e.g. the bees"
     echo = recall().search(words)["query"]
-    assert echo["dropped"] == ["e.g."]
+    assert echo["dropped"] == ["find", "e.g."]
     assert echo["plan"]["stop_words"] == "english-127, leftovers-1, questions-1"
-    assert recall().context(words, Ask(), Pack(budget_tokens=50))["query"]["dropped"] == ["e.g."]
+    assert recall().context(words, Ask(), Pack(budget_tokens=50))["query"]["dropped"] == ["find", "e.g."]
     assert recall().query("SELECT * FROM chunk USING lexical('bees, e.g.')")["query"]["dropped"] == ["e.g."]
     whole = recall().search(words, Ask(settings=("stop_words=none",)))["query"]
     assert "dropped" not in whole
