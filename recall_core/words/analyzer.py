@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from recall_core import words
 from recall_core.deadline import check
 from recall_core.marks import Outline, defines
 from recall_core.named import NamedTuple
@@ -129,12 +128,6 @@ class Analyzer:
 
     def _mapped(self, text: str) -> MappedForm:
         return form_with_places(text)
-
-
-@cache
-def analyzer_named(name: str) -> Analyzer:
-    """Return the words with this name, "" for those of stores that were made before words had names."""
-    return words.old.OldAnalyzer() if not name else Analyzer()
 
 
 def _merge(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -33,7 +33,7 @@ def test_runs_become_overlapping_pairs() -> None:
         assert readable(form_of(text)).split() == form.split(), text
 
 
-def test_last_character_of_a_question_is_no_word() -> None:
+def test_last_character_of_a_question_is_left_out() -> None:
     analyzer = Analyzer()
     assert analyzer.tokens("漢字 漢字") == ("漢字", "漢字")
     assert analyzer.tokens("漢字 漢字", ends="inner") == ("漢字", "字", "漢字")

@@ -20,7 +20,8 @@ from recall_core.store.sqlite.records import LIVE, Execute, stored_analyzer
 from recall_core.store.sqlite.schema import SCHEMA_VERSION, TOLD_SKIPS, WORDS
 from recall_core.text import is_storable
 from recall_core.types import Document, Fingerprint, NewDocument, NewFile, Root, Row, Stamp, StoreInfo, Vector
-from recall_core.words.analyzer import Analyzer, analyzer_named
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.versions import analyzer_named
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark

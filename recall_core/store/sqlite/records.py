@@ -14,7 +14,8 @@ from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, begins_with, compile_filter, order_sql
 from recall_core.store.sqlite.schema import WORDS, own_hash, reading_hash
 from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
-from recall_core.words.analyzer import Analyzer, analyzer_named
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.versions import analyzer_named
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark

@@ -14,7 +14,8 @@ from recall_core.marks import load
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256
-from recall_core.words.analyzer import PORTER, analyzer_named
+from recall_core.words.analyzer import PORTER
+from recall_core.words.versions import analyzer_named
 
 APPLICATION_ID = 0x5265636C  # "Recl": identifies a Recall store
 PAGE_SIZE = 8192  # files with full text are 8-14 % smaller than with 4096
