@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from importlib import metadata
     from urllib import parse as urls
 
+    import apsw
     import httpx
     import msgspec
     import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import yaml
 
 __all__ = [
+    "apsw",
     "attach",
     "csv",
     "difflib",

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
+from recall_core._lazy import apsw
 from recall_core.deadline import check
 from recall_core.marks import Outline, defines
 from recall_core.named import NamedTuple
@@ -30,10 +29,6 @@ _JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
 _OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
 """Names of test files: test_a.py, a_test.go, a.spec.ts, ATest.java."""
-
-_TOKENIZERS = apsw.Connection(":memory:")
-"""Tokenizers need a connection; that of a store may be in use."""
-_DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
 
 
 class Term(NamedTuple):
@@ -86,9 +81,7 @@ class Analyzer:
         check()
         form, starts, ends = self._mapped(text)
         at = _code_points(form)
-        found = _tokenizer(self.tokenizer)(
-            form.encode(), _DOCUMENT, None, include_offsets=True, include_colocated=False
-        )
+        found = _call(self.tokenizer, form, include_offsets=True)
         return [Term(starts[at[start]], ends[at[end] - 1], term) for start, end, term in found]
 
     def spans(self, text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
@@ -146,13 +139,22 @@ def _merge(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 @cache
 def _tokenizer(spelled: str) -> Any:
     name, *arguments = spelled.split()
-    return _TOKENIZERS.fts5_tokenizer(name, arguments)
+    return _tokenizers().fts5_tokenizer(name, arguments)
+
+
+@cache
+def _tokenizers() -> apsw.Connection:
+    """Return a connection for tokenizers; that of a store may be in use."""
+    return apsw.Connection(":memory:")
 
 
 def _tokenize(tokenizer: str, form: str) -> tuple[str, ...]:
-    return tuple(
-        _tokenizer(tokenizer)(form.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False)
-    )
+    return tuple(_call(tokenizer, form, include_offsets=False))
+
+
+def _call(tokenizer: str, form: str, *, include_offsets: bool) -> Any:
+    tokenize, reason = _tokenizer(tokenizer), apsw.FTS5_TOKENIZE_DOCUMENT
+    return tokenize(form.encode(), reason, None, include_offsets=include_offsets, include_colocated=False)
 
 
 def _code_points(text: str) -> Sequence[int]:

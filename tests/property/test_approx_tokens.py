@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.text import _CJK, counter
+from recall_core.text import SPACELESS, counter
 from tests.examples import examples
 
-PIECES = re.compile(rf"([A-Za-z]+)|([0-9]+)|([{_CJK}])|(\w)|([^\w\s])|(\n)")
+PIECES = re.compile(rf"([A-Za-z]+)|([0-9]+)|([{SPACELESS}])|(\w)|([^\w\s])|(\n)")
 ODD = "aZ09_ \n\t\r\x0b\x1c\x1f\x85\xa0\u2028\u3000.,-é߀٣中かㄅ、。\u0301\x00\u200b🙂\ud7ff"
 
 

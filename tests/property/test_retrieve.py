@@ -182,7 +182,7 @@ def check_pages(query: str, size: int) -> None:
 def test_bounded_lexical_list_keeps_best_and_all_phrase_rows(
     words: str, match: str, depth: int, where: str | None
 ) -> None:
-    query = literal(words, tokens=store().tokens, match=match)
+    query = literal(words, analyzer=store().analyzer, match=match)
     expr = parse_filter(where) if where else None
     whole = store().lexical(query, where=expr, k=None, title_weight=3.0)
     bounded = store().lexical(query, where=expr, k=depth, title_weight=3.0)
