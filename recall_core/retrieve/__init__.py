@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.retrieve import alike, answer, copies, freshness, passage, plan, query, targets, worth
+    from recall_core.retrieve import alike, answer, copies, freshness, passage, plan, targets, worth
 else:
     __getattr__ = attach(__name__)
