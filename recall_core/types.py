@@ -216,6 +216,7 @@ class Pool(NamedTuple):
     dropped: tuple[str, ...] = ()
     shortlist: tuple[int, ...] | None = None
     """Rowids that a vector index proposed to the semantic signal, nearest first, or None without an index."""
+    query: LexicalQuery | None = None
 
 
 class Part(NamedTuple):

@@ -20,7 +20,6 @@ from recall_core.deadline import check
 from recall_core.marks import SEPARATOR, Outline, Places, anchor_at, heading_around
 from recall_core.ports import Embedder, Locating
 from recall_core.retrieve.answer import embedded_of
-from recall_core.retrieve.pool import lexical_query
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -46,7 +45,7 @@ _Window = tuple[int, int, int]
 def passages(answer: Answer, rows: Sequence[Row], *, store: Store, embedder: Embedder | None) -> list[PassageView]:
     """Return the passage of each row, for a query with a signal. embedder: the one that embedded the query."""
     pool, plan = answer.pool, answer.plan
-    query = lexical_query(plan, store)[0] if pool is not None else None
+    query = pool.query if pool is not None else None
     terms = pool.terms if pool is not None else ()
     counted = [()] * len(rows) if query is None else store.instances(query, terms, rows)
     windows = [

@@ -76,6 +76,7 @@ def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: b
         lexical_model=model,
         dropped=question.lexical.dropped if isinstance(question.lexical, LiteralQuery) else (),
         shortlist=shortlist,
+        query=question.lexical,
     )
 
 

@@ -23,6 +23,7 @@ _PLANES = {
 }
 
 
+_RUNS = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
 _MARKS = re.compile("[\U000f0300-\U000fffff]{2,}")
 _FEW = 64
 """Different characters up to which replacing one after the other is faster than `translate`."""
@@ -69,6 +70,11 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     starts: list[int] = []
     ends: list[int] = []
     for start, end, piece in _pieces(text):
+        if piece.isascii():
+            letters += piece
+            starts += range(start, end)
+            ends += range(start + 1, end + 1)
+            continue
         form = "".join(table.get(ord(letter), letter) for letter in piece)
         letters += form
         starts += [start] * len(form)
@@ -85,13 +91,18 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each character, sequences that compose as one, with its place."""
+    """Yield runs of ASCII, sequences that compose as one character, and other characters, with their places."""
     at = 0
-    for found in _composed().finditer(text):
-        yield from ((place, place + 1, text[place]) for place in range(at, found.start()))
-        yield found.start(), found.end(), _compose(found[0])
-        at = found.end()
-    yield from ((place, place + 1, text[place]) for place in range(at, len(text)))
+    for found in (*(_composed().finditer(text) if _second().search(text) else ()), None):
+        stop = len(text) if found is None else found.start()
+        for run in _RUNS.finditer(text, at, stop):
+            if run[0].isascii():
+                yield run.start(), run.end(), run[0]
+            else:
+                yield from ((place, place + 1, text[place]) for place in range(*run.span()))
+        if found is not None:
+            yield found.start(), found.end(), _compose(found[0])
+            at = found.end()
 
 
 @cache

@@ -37,7 +37,7 @@ from recall_core.store.sqlite.lexical import (
 )
 from recall_core.store.sqlite.records import Execute
 from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, Row, TermStat
-from recall_core.words.analyzer import Analyzer, Term
+from recall_core.words.analyzer import Analyzer
 
 
 def register(db: apsw.Connection) -> None:
@@ -278,11 +278,9 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 
 
 def is_long(query: LexicalQuery) -> bool:
-    """Return True if the query joins more phrases than FTS5 should get at once, or cannot be written for FTS5."""
+    """Return True if the query joins more phrases than FTS5 should get at once."""
     if isinstance(query, RawQuery):
         return bool(alternatives(query))
-    if query.is_weighed:
-        return True
     return query.match == "any" and len(query.phrases) > FEW
 
 
@@ -445,7 +443,7 @@ def _in_row(row: Row, places: Sequence[_Place], analyzer: Analyzer) -> tuple[Ins
     for column, text in enumerate((row.doc.title, row.chunk.text)):
         held = [place for place in places if place[0] == column]
         if held:
-            own = analyzer.terms(text)
+            own = analyzer.locate(text)
             found += _span(
                 [place for place in held if place[1] + place[2] <= len(own)], own
             )  # names follow the title
@@ -460,8 +458,8 @@ def _in_terms(row: Row, phrases: Mapping[Stems, int], analyzer: Analyzer) -> tup
         by_first.setdefault(stems[0], []).append((stems, number))
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
-        terms = analyzer.terms(text)
-        own = [term.term for term in terms]
+        terms = analyzer.locate(text)
+        own = [term for _, _, term in terms]
         held = [
             (column, first, len(stems), number)
             for first, stem in enumerate(own)
@@ -474,7 +472,7 @@ def _in_terms(row: Row, phrases: Mapping[Stems, int], analyzer: Analyzer) -> tup
     return tuple(found)
 
 
-def _span(places: Sequence[_Place], terms: Sequence[Term]) -> Iterator[Instance]:
+def _span(places: Sequence[_Place], terms: Sequence[tuple[int, int, str]]) -> Iterator[Instance]:
     """Yield places in terms as code points of the text."""
     for column, first, size, phrase in places:
-        yield Instance(phrase, terms[first].start, terms[first + size - 1].end, in_title=column == 0)
+        yield Instance(phrase, terms[first][0], terms[first + size - 1][1], in_title=column == 0)

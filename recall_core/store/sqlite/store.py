@@ -175,7 +175,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if (memory := self._words_in_memory(query)) is not None:
             among = None if where is None else self._passing(where)
             return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
-        if postings.is_long(query):
+        if postings.is_long(query) or _is_weighed(query):
             return postings.long_scores(self.execute, query, where=where, k=k, title_weight=title_weight, also=also)
         if isinstance(query, LiteralQuery) and query.long_phrases:
             phrased = postings.Phrased(self.execute, query)
@@ -189,7 +189,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """Return rowid to raw BM25 of the matching rows among these."""
         if (memory := self._words_in_memory(query)) is not None:
             return memory.scores_of(rowids, title_weight=title_weight)
-        if postings.is_long(query):
+        if postings.is_long(query) or _is_weighed(query):
             return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
         if isinstance(query, LiteralQuery) and query.long_phrases:
             return postings.Phrased(self.execute, query).scores_of(rowids, title_weight=title_weight)
@@ -369,6 +369,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Replace the store with a new one built from its readable data, in one step. Return the losses."""
         return sqlite.rebuild.rebuild(self, copy=copy, made_with=made_with, create=create_store)
+
+
+def _is_weighed(query: LexicalQuery) -> bool:
+    """Return True if FTS5 cannot score the query, because phrases have other weights or other spellings."""
+    return isinstance(query, LiteralQuery) and query.is_weighed
 
 
 def create_store(
