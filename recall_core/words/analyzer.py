@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from recall_core._lazy import apsw
@@ -16,7 +16,8 @@ from recall_core.marks import Outline, defines
 from recall_core.named import NamedTuple
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import Phrase
-from recall_core.words.form import Ends, MappedForm, form_of, form_with_places, readable
+from recall_core.words.fold import composes, fold
+from recall_core.words.form import Ends, MappedForm, form_with_places, readable, spell_words
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
@@ -45,16 +46,19 @@ class Analyzer:
     name = "words-1 en"
     tokenizer = PORTER
     """FTS5's tokenizer for the forms."""
+    looks_up = True
+    """Whether a question asks the store which of its phrases and spellings exist."""
 
     @property
     def described(self) -> str:
-        """The words in the figures of a store."""
+        """How the figures of a store name its words."""
         return "; ".join(filter(None, (self.tokenizer, self.name, f"stop words {STOP_WORDS_NAME}")))
 
     def form(self, text: str, *, ends: Ends = "all") -> str:
         """Return the indexed form of a text, or the text itself if the tokenizer makes the same words of it."""
-        form = form_of(text, ends=ends)
-        is_same = form == text or (not text.isascii() and _tokenize(_FOLDING, form) == _tokenize(_FOLDING, text))
+        folded = fold(text)
+        form = spell_words(folded, ends=ends)
+        is_same = form == folded and not composes(text) and all(map(_is_folded_by_tokenizer, set(text)))
         return text if is_same else form
 
     def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
@@ -83,10 +87,9 @@ class Analyzer:
     def locate(self, text: str) -> list[tuple[int, int, str]]:
         """Return what `terms` returns, as plain tuples, which are faster to make."""
         check()
+        if self.form(text) == text:
+            return _locate(self.tokenizer, text)
         form, starts, ends = self._mapped(text)
-        if form == text and text.isascii():
-            found: list[tuple[int, int, str]] = _call(self.tokenizer, text, include_offsets=True)
-            return found
         return [(starts[start], ends[end - 1], term) for start, end, term in _locate(self.tokenizer, form)]
 
     def spans(self, text: str, phrases: Iterable[str]) -> list[tuple[int, int]]:
@@ -162,14 +165,20 @@ def _call(tokenizer: str, form: str, *, include_offsets: bool) -> Any:
     return tokenize(form.encode(), reason, None, include_offsets=include_offsets, include_colocated=False)
 
 
-def _locate(tokenizer: str, text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the terms of a text, each with its range of code points."""
-    found = _call(tokenizer, text, include_offsets=True)
+def _locate(tokenizer: str, text: str) -> list[tuple[int, int, str]]:
+    """Return the terms of a text, each with its range of code points."""
+    found: list[tuple[int, int, str]] = _call(tokenizer, text, include_offsets=True)
     if text.isascii():
-        yield from found
-        return
+        return found
     content, at, byte = text.encode(), 0, 0
-    for start, end, term in found:
+    for place, (start, end, term) in enumerate(found):
         first = at + len(content[byte:start].decode())
         at, byte = first + len(content[start:end].decode()), end
-        yield first, at, term
+        found[place] = first, at, term
+    return found
+
+
+@lru_cache(65_536)
+def _is_folded_by_tokenizer(letter: str) -> bool:
+    """Return True if the tokenizer makes the same token of a letter and of its folded form."""
+    return letter < "\x80" or _tokenize(_FOLDING, f"a{letter}a") == _tokenize(_FOLDING, f"a{fold(letter)}a")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _PLANES = {
@@ -44,18 +44,20 @@ def fold(text: str) -> str:
     """Return the folded text. Folding twice changes nothing more."""
     if text.isascii():
         return text
-    if _second().search(text):
+    if composes(text):
         text = _composed().sub(lambda found: _compose(found[0]), text)
-    table = _table()
-    changed = table.keys() & set(map(ord, set(text)))
-    if len(changed) > _FEW:
-        text = text.translate(table)
+    forms = {letter: form for letter in set(text) if letter > "\x7f" and (form := _form(letter)) != letter}
+    if len(forms) > _FEW:
+        text = text.translate({ord(letter): form for letter, form in forms.items()})
     else:
-        for code in changed:
-            text = text.replace(chr(code), table[code])
-    if _classes().keys() & set(text):
-        text = _MARKS.sub(lambda found: "".join(map(found[0].__getitem__, _order(found[0]))), text)
-    return text
+        for letter, form in forms.items():
+            text = text.replace(letter, form)
+    return _MARKS.sub(lambda found: "".join(map(found[0].__getitem__, _order(found[0]))), text)
+
+
+def composes(text: str) -> bool:
+    """Return False if no characters of the text compose as one."""
+    return _second().search(text) is not None
 
 
 def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
@@ -65,7 +67,6 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """
     if text.isascii():
         return text, range(len(text)), range(1, len(text) + 1)
-    table = _table()
     letters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -75,7 +76,7 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
             starts += range(start, end)
             ends += range(start + 1, end + 1)
             continue
-        form = "".join(table.get(ord(letter), letter) for letter in piece)
+        form = "".join(map(_form, piece))
         letters += form
         starts += [start] * len(form)
         ends += [end] * len(form)
@@ -93,7 +94,7 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield runs of ASCII, sequences that compose as one character, and other characters, with their places."""
     at = 0
-    for found in (*(_composed().finditer(text) if _second().search(text) else ()), None):
+    for found in (*(_composed().finditer(text) if composes(text) else ()), None):
         stop = len(text) if found is None else found.start()
         for run in _RUNS.finditer(text, at, stop):
             if run[0].isascii():
@@ -141,7 +142,7 @@ def _compose(found: str) -> str:
         return chr(0xAC00 + ((first - 0x1100) * 21 + ord(parts[1]) - 0x1161) * 28 + tail)
     if 0xAC00 <= first <= 0xD7A3:
         return chr(first + last - 0x11A7) if (first - 0xAC00) % 28 == 0 else found
-    return _voiced().get((found[0].translate(_table()), last in (0x309A, 0xFF9F)), found)
+    return _voiced().get((_form(found[0]), last in (0x309A, 0xFF9F)), found)
 
 
 @cache
@@ -175,14 +176,28 @@ def kept_characters() -> str:
     return _data()["marks"] + _data()["signs"]  # type: ignore[operator,no-any-return]
 
 
+@lru_cache(65_536)
+def _form(letter: str) -> str:
+    """Return what the fold makes of one character."""
+    marks, signs = _kinds()
+    if letter in marks:
+        return private(ord(letter))
+    return f" {private(ord(letter))} " if letter in signs else _forms().get(letter, letter)
+
+
 @cache
-def _table() -> dict[int, str]:
-    """Return the form of each character that has another one."""
-    data = _data()
-    table = {ord(letter): form for form, letters in data["forms"].items() for letter in letters}
-    table |= {ord(letter): private(ord(letter)) for letter in data["marks"]}
-    table |= {ord(letter): f" {private(ord(letter))} " for letter in data["signs"]}
-    return table
+def _kinds() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the marks and the signs that stay, as private-use characters."""
+    return frozenset(_data()["marks"]), frozenset(_data()["signs"])
+
+
+@cache
+def _forms() -> dict[str, str]:
+    """Return the form of each other character that has one."""
+    forms: dict[str, str] = {}
+    for form, letters in _data()["forms"].items():
+        forms |= dict.fromkeys(letters, form)
+    return forms
 
 
 @cache

@@ -17,7 +17,7 @@ from recall_core.words.fold import fold, fold_with_places, kept_characters, priv
 
 
 class MappedForm(NamedTuple):
-    """A form, and for each of its code points the half-open range of the text that it stands for."""
+    """A form, and for each of its code points the half-open range of the text that it comes from."""
 
     text: str
     starts: Sequence[int]
@@ -33,7 +33,11 @@ all: in a document. inner: in a phrase of a question, whose last run may go on i
 
 def form_of(text: str, *, ends: Ends = "all") -> str:
     """Return the indexed form of a text, which is the text itself where nothing differs."""
-    folded = fold(text)
+    return spell_words(fold(text), ends=ends)
+
+
+def spell_words(folded: str, *, ends: Ends = "all") -> str:
+    """Return a folded text with runs of scripts without blanks as pairs, and with signs of words as letters."""
     end = len(folded)
 
     def spell(found: re.Match[str]) -> str:
@@ -104,7 +108,7 @@ def _unit() -> re.Pattern[str]:
 
 @cache
 def _written() -> dict[str, str]:
-    """Return the character that each private-use character of a form stands for."""
+    """Return the private-use characters of forms, each with the character that people write."""
     return {private(ord(letter)): letter for letter in kept_characters()} | {
         private(ord(sign)): sign for sign in _SIGNS
     }

@@ -17,6 +17,7 @@ class OldAnalyzer(Analyzer):
     """The words of stores without a name for them."""
 
     name = ""
+    looks_up = False
 
     def form(self, text: str, *, ends: Ends = "all") -> str:
         """Put spaces around every character of a script without blanks between words."""

@@ -1,4 +1,4 @@
-"""Turn typed words into a full-text query for exactly those words."""
+"""Turn typed words into a literal query, with the spellings of them that the store has."""
 
 from __future__ import annotations
 
@@ -57,11 +57,13 @@ def literal(
 
     match: "any" phrase must match, or "all".
     stop_words: value of the setting; which words outside quotes are dropped. At least one word always remains.
-    index: tells which phrases the store has; without one, joined words are just their pieces.
+    index: tells which phrases the store has; without one, and in stores with old words, joined words are just their
+    pieces.
     """
     parts: list[_PhraseGroup] = []
     end = 0
     asked, text = text, without_ignored(text)
+    index = index if analyzer.looks_up else None
     for found in _QUOTED.finditer(text):
         parts += _read_unquoted(text[end : found.start()], analyzer, stop_words)
         if quoted := analyzer.phrase(found[1], f'"{found[1].strip()}"'):

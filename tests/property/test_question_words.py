@@ -44,9 +44,9 @@ def test_only_reported_words_are_dropped(text: str) -> None:
     for which in CHOICES[2:]:
         query = read_query(text, which)
         kept = [token for phrase in query.phrases for token in phrase.tokens]
-        told = [token for written in query.dropped for token in Analyzer().tokens(written)]
+        reported = [token for written in query.dropped for token in Analyzer().tokens(written)]
         without = [token for phrase in read_query(text, "english").phrases for token in phrase.tokens]
-        assert set(without) <= {*kept, *told}
+        assert set(without) <= {*kept, *reported}
         assert not query.dropped or kept
 
 
