@@ -24,7 +24,7 @@ from recall_core.adapters.flags import (
     read_rql,
 )
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, count_of, place, short, talk_of_question
+from recall_core.adapters.render import clean, count_of, place, short
 from recall_core.config import by_name
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -208,7 +208,6 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall diff --queries queries.jsonl --b other.toml --gate 'rbo>=.9,firsts_changed<=2'",
             'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
         ),
-        talks=talk_of_question,
         exit_code=lambda response, flags: exit_by_gate(response["diff"].get("gate", [])),
     ),
 )

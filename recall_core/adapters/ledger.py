@@ -20,7 +20,7 @@ from recall_core.adapters.flags import (
     on_store,
     read_rql,
 )
-from recall_core.adapters.render import DIGITS, INDENT, clean, count_of, short, talk_of_question, weight_of
+from recall_core.adapters.render import DIGITS, INDENT, clean, count_of, short, weight_of
 from recall_core.text import behind_unit
 
 if TYPE_CHECKING:
@@ -237,6 +237,5 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall explain retries --chunk 3f2a9c --vs 81b04d",
             "recall explain --rql @nightly.rql --chunk 3f2a9c --json",
         ),
-        talks=talk_of_question,
     ),
 )

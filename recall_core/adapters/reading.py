@@ -22,7 +22,7 @@ from recall_core.adapters.flags import (
     on_store,
     read_rql,
 )
-from recall_core.adapters.render import DIGITS, clean, count_of, talk_of_question, weight_of
+from recall_core.adapters.render import DIGITS, clean, count_of, weight_of
 from recall_core.adapters.streams import replacing
 from recall_core.errors import NO_STORE, StoreError, UsageError
 from recall_core.shell import Hint
@@ -367,7 +367,6 @@ COMMANDS: tuple[Command[Any], ...] = (
         ),
         note="check and format need no store. complete suggests values from the store, if there is one.",
         is_text=True,
-        talks=talk_of_question,
         variant=lambda request: _RQL_VARIANTS.get(request.words[0]),
     ),
 )

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from recall_core.contract.views import (
         AccountView,
         ContextView,
-        QueryEcho,
         ResultView,
     )
 
@@ -46,14 +45,14 @@ def json_line(response: Mapping[str, Any]) -> str:
 
 def talk_of_hits(response: SearchResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the totals of search and query."""
-    yield f"{_results_figures(response)}{_words_not_searched(response)}"
+    yield f"{_results_figures(response)}"
     if is_verbose:
         yield from _nothing_recalled(response)
 
 
 def talk_of_context(response: ContextResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the totals of a context, and its account with --explain."""
-    yield f"{_context_figures(response['context'])}{_rows_with_words(response)}{_words_not_searched(response)}"
+    yield f"{_context_figures(response['context'])}{_rows_with_words(response)}"
     if "account" in response["context"]:
         yield from account_lines(response["context"]["account"])
     if is_verbose:
@@ -64,12 +63,6 @@ def talk_of_report(response: ReportResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the totals of the hits and of the context on the page."""
     yield _results_figures(response)
     yield _context_figures(response["context"])
-
-
-def talk_of_question(response: Mapping[str, Any], is_verbose: bool) -> Iterator[str]:
-    """Yield the words of the query that were not searched for."""
-    if dropped := _dropped_words(response.get("query", {})):
-        yield f"{'words':<11}{dropped}"
 
 
 def weight_of(term: Mapping[str, Any]) -> str:
@@ -168,11 +161,3 @@ def _rows_with_words(response: SearchResponse | ContextResponse | ReportResponse
     return "" if count is None else f" · {count:,} with a query word"
 
 
-def _words_not_searched(response: SearchResponse | ContextResponse) -> str:
-    dropped = _dropped_words(response["query"])
-    return f" · {dropped}" if dropped else ""
-
-
-def _dropped_words(query: QueryEcho) -> str:
-    dropped = query.get("dropped")
-    return f"not searched for: {clean(', '.join(dropped))} (use --all-words)" if dropped else ""

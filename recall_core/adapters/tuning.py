@@ -23,7 +23,7 @@ from recall_core.adapters.flags import (
     read_rql,
 )
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, count_of, short, talk_of_question
+from recall_core.adapters.render import clean, count_of, short
 from recall_core.config import by_name
 from recall_core.errors import UsageError
 from recall_core.shell import Hint, Verbatim
@@ -318,7 +318,6 @@ COMMANDS: tuple[Command[Any], ...] = (
             'recall tune "undo a deploy" --pin notes/deploy.md --pin-not notes/office.md --k 3',
         ),
         note="Exits with 7 if nothing is recommended or no weight satisfies every pin.",
-        talks=talk_of_question,
         exit_code=exit_by_outcome,
     ),
 )

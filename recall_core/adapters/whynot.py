@@ -23,7 +23,7 @@ from recall_core.adapters.flags import (
     pack_of,
     read_rql,
 )
-from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, count_of, talk_of_question, weight_of
+from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, count_of, weight_of
 from recall_core.config import NAMES
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -353,7 +353,6 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall whynot retries --target 'three times' --budget-tokens 800 --json",
         ),
         note="Exits with 0 if the target is in the answer, 7 if it is missing, 8 if it does not exist.",
-        talks=talk_of_question,
         prints_all=in_lines(all_lines),
         exit_code=lambda response, flags: 0 if response["whynot"]["present"] else 7,
     ),
@@ -368,6 +367,5 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall trace retries --filter \"doc.tag = 'docs' AND doc.mtime >= '2024-01-01'\"",
             'recall trace "how we handle retries" --budget-tokens 1200 --json',
         ),
-        talks=talk_of_question,
     ),
 )

@@ -102,6 +102,9 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
     terms = store.term_stats(lexical) if lexical is not None and not is_empty else ()
     unknown = dict.fromkeys(term.text for term in terms if term.df == 0)
     warnings += [f"W_UNKNOWN_TERM: {text} occurs nowhere in this store" for text in unknown]
+    if isinstance(lexical, LiteralQuery) and lexical.dropped:
+        left_out = ", ".join(lexical.dropped)
+        warnings.append(f"W_DROPPED: not searched for: {left_out}; stop_words=none searches for every word")
     warnings += [
         f"W_COMPOUND: {phrase.text} occurs only at the end of longer words"
         for phrase in (lexical.phrases if isinstance(lexical, LiteralQuery) else ())

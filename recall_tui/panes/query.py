@@ -65,7 +65,8 @@ class QueryPane(Vertical, Drawing):
         words = answer.pool.dropped if answer is not None and answer.pool else ()
         dropped = f"ignored: {', '.join(map(one_line, words))}" if words else ""
         is_on_edge = 0 < cell_len(dropped) <= self.content_size.width // 2 and not is_stale(session)
-        self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *(answer.warnings if answer else ()))
+        warnings = [each for each in (answer.warnings if answer else ()) if not each.startswith("W_DROPPED")]
+        self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *warnings)
         kind = "RQL" if is_query(session.query.text) else "words"
         state = f"{dropped}{self.glyphs.dot}{_state(session)}" if is_on_edge else _state(session)
         by = f", filter {session.query.filter}" if session.query.filter and kind == "words" else ""
