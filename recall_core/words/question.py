@@ -182,7 +182,7 @@ def _halves(word: str, analyzer: Analyzer, index: Index) -> list[Phrase]:
 
 LEAST_LETTERS = 5
 """Shorter words have no other spellings worth a look."""
-RARE = 3
+RARE = 30
 """A word in more chunks is taken as it is written."""
 MOST = 200
 LONGEST_PAIR = 24

@@ -69,3 +69,9 @@ def test_store_with_the_phrase_weighs_loose_pieces_little() -> None:
 def test_store_with_old_words_reads_joined_words_as_pieces() -> None:
     store = store_with("runs on node.js here", "a node of js", has_old_words=True)
     assert [(each.terms, each.share) for each in read(store, "node.js").phrases] == [(("node",), 1.0), (("js",), 1.0)]
+
+
+def test_word_in_some_chunks_finds_its_hyphenated_spelling() -> None:
+    store = store_with(*["send an email"] * 9, "send an e-mail")
+    (phrase,) = read(store, "email").phrases
+    assert [each.terms for each in phrase.any_of] == [("email",), ("e", "mail")]
