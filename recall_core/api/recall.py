@@ -427,6 +427,10 @@ class Recall:
         """Cut every document again with these settings (of `config.CUTTING`), which are saved, or recall.toml's."""
         return self.store.guard.steps(api.write.rechunk(self.engine, settings, dry_run=dry_run))
 
+    def reindex(self, words: str | None = None) -> Generator[Progress, None, responses.ReindexResponse]:
+        """Index every chunk with the newest words, or with those of this name. Vectors stay, and no file is read."""
+        return self.store.guard.steps(api.write.reindex(self.engine, words))
+
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker reads, for some queries or all texts, and save it; see WarmFields."""
         return self.store.guard.steps(api.write.warm(self.engine, **wanted))

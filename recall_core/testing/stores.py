@@ -584,7 +584,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert [(code, each.evidence) for code, each in found.items() if each.severity == "error"] == []
         assert list(store.without_vector()) == []
         before = store.info()
-        assert store.reindex()
+        assert store.rebuild_indexes()
         assert store.info()._replace(generation=before.generation) == before
 
     def test_chunker_can_change(self) -> None:
