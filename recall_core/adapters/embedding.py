@@ -159,12 +159,12 @@ def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
 
 def reindex(recall: Recall, request: Request, streams: Streams) -> ReindexResponse:
     """Index every chunk with newer words, with a progress bar."""
-
-    def kept(last: Progress | None) -> str:
-        done, chunks = (last.reused, last.chunks) if last else (0, 0)
-        return f"{done} of {chunks} chunks are indexed, searches still use the old words"
-
-    return follow(recall.reindex(), streams=streams, name="indexing", kept=kept)
+    return follow(
+        recall.reindex(),
+        streams=streams,
+        name="indexing",
+        kept=lambda last: f"{last.reused if last else 0} chunks are indexed, searches still use the old words",
+    )
 
 
 def reindexed_lines(response: ReindexResponse) -> Iterator[str]:

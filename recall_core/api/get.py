@@ -37,7 +37,7 @@ from recall_core.retrieve.targets import (
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
 from recall_core.text import behind, is_storable, nfc
-from recall_core.words.versions import is_old
+from recall_core.words.analyzer import Analyzer
 
 if TYPE_CHECKING:
     from recall_core.contract.responses import GetResponse, ListResponse, StatsResponse
@@ -79,7 +79,7 @@ def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         **OK,
         "store": view,
         "stats": stats,
-        "warnings": [*engine.notes(), *([OLD_WORDS] if is_old(store.analyzer) else [])],
+        "warnings": [*engine.notes(), *([OLD_WORDS] if store.analyzer.version != Analyzer.version else [])],
     }
 
 

@@ -81,8 +81,11 @@ def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Genera
 
 
 def reindex(engine: Engine, words: str | None) -> Generator[Progress, None, ReindexResponse]:
-    """Index every chunk with newer words."""
-    view = yield from maintain.reindex.reindex(engine.store, words)
+    """Index every chunk with newer words; the settings stay.
+
+    words: see `Recall.reindex`.
+    """
+    view = yield from maintain.rechunk.reindex(engine.store, words)
     return {**OK, "reindexed": view, "warnings": list(engine.notes())}
 
 

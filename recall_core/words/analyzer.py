@@ -42,6 +42,8 @@ class Term(NamedTuple):
 class Analyzer:
     """The words of a store. name: their identity, which the store keeps; other words need another index."""
 
+    version = "words-1"
+    """Beginning of the name; words of another version have other rules."""
     name = "words-1 en"
     tokenizer = PORTER
     """FTS5's tokenizer for the forms."""

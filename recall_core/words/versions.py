@@ -7,15 +7,8 @@ from functools import cache
 from recall_core import words
 from recall_core.words.analyzer import Analyzer
 
-NEWEST = Analyzer.name
-
 
 @cache
 def analyzer_named(name: str) -> Analyzer:
     """Return the analyzer with this name, "" for that of stores that were made before words had names."""
     return Analyzer() if name else words.old.OldAnalyzer()
-
-
-def is_old(analyzer: Analyzer) -> bool:
-    """Return True if a newer version of these words exists. Words of several languages have one version."""
-    return analyzer.name.partition(" ")[0] != NEWEST.partition(" ")[0]

@@ -11,11 +11,11 @@ import pytest
 
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Ask, Recall
+from recall_core.api.recall import Recall
 from recall_core.errors import StoreError, UsageError
 from recall_core.store.sqlite import reindexing
 from recall_core.types import Progress, Root
-from recall_core.words.versions import NEWEST
+from recall_core.words.analyzer import Analyzer
 
 FILES = {f"{n:02}.txt": f"note {n} about C++ and naïve 東京都 tides\n" for n in range(12)}
 CODE = "class LłódźTides:\n    def 東京都(self):\n        return 1\n"
@@ -57,8 +57,8 @@ def run(work: Iterator[Progress]) -> None:
 
 
 def answers(recall: Recall) -> object:
-    found = [recall.search(words, Ask(limit=50)) for words in ("c++", "東京都", "lodz", "naive tides")]
-    return [(each["rows"], each["warnings"]) for each in found]
+    found = [recall.search(words, k=50) for words in ("c++", "東京都", "lodz", "naive tides", "Tides")]
+    return [[(row["chunk"]["id"], row["score"]) for row in each["results"]] for each in found]
 
 
 def severities(recall: Recall) -> dict[str, str]:
@@ -81,17 +81,17 @@ def test_reindexed_store_answers_like_a_fresh_one(recall: Recall, home: Path) ->
     run(recall.reindex())
 
     assert answers(recall) == fresh(recall, home) != before
-    assert (recall.store.info().digest, recall.store.analyzer.name) == (digest, NEWEST)
+    assert (recall.store.info().digest, recall.store.analyzer.name) == (digest, Analyzer.name)
     assert recall.store.vectors(recall.store.in_order()) == vectors
     assert severities(recall) == {}
     assert not [name for (name,) in recall.store.execute("SELECT name FROM sqlite_schema") if "next_" in name]
 
 
 def test_old_words_warn_once_in_every_answer(recall: Recall) -> None:
-    query = "SELECT * FROM chunks USING lexical('tides')"
-    asked = [recall.search("tides"), recall.context("tides"), recall.stats()]
+    query = recall.query("SELECT doc.path FROM chunk USING lexical('tides')")
+    asked = [recall.search("tides"), query, recall.context("tides"), recall.stats()]
 
-    assert [each["warnings"].count(WARNING) for each in asked] == [1, 1, 1], query
+    assert [each["warnings"].count(WARNING) for each in asked] == [1] * 4
     assert severities(recall) == {"words": "warning"}
     run(recall.reindex())
     assert WARNING not in recall.search("tides")["warnings"] + recall.stats()["warnings"]
@@ -169,9 +169,9 @@ def test_current_words_change_nothing(recall: Recall, home: Path) -> None:
     before = recall.store.info()
     out = StringIO()
 
-    code = main(["reindex"], Streams(StringIO(), out, StringIO()))
+    code = main(["reindex"], streams=Streams(StringIO(), out, StringIO()))
 
-    assert (code, out.getvalue()) == (0, f"nothing to do: the store has the words {NEWEST}\n")
+    assert (code, out.getvalue()) == (0, f"nothing to do: the store has the words {Analyzer.name}\n")
     assert recall.store.info() == before
 
 

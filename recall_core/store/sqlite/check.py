@@ -24,7 +24,6 @@ from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, vector_che
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws
 from recall_core.text import chunk_id, counter, document_id
 from recall_core.words.analyzer import Analyzer
-from recall_core.words.versions import is_old
 
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
@@ -325,7 +324,7 @@ def words(store: SqliteCatalog) -> Finding:
             wrong[path] = None
     if wrong:
         return _name_first([(path,) for path in wrong], "documents are indexed with other words than the store's")
-    if is_old(analyzer):
+    if analyzer.version != Analyzer.version:
         return Finding("warning", "the words of an earlier version")
     return Finding("ok", f"{analyzer.name}: {count} texts are indexed so")
 
