@@ -147,8 +147,24 @@ def test_changes_meanwhile_end_up_in_the_new_words(recall: Recall, home: Path) -
     assert severities(recall).keys() <= {"space"}
 
 
+def test_deleted_chunk_leaves_an_unfinished_reindex(recall: Recall) -> None:
+    work = recall.reindex()
+    while next(work).reused < 13:
+        pass
+    work.close()
+    with recall.store.transaction():
+        recall.store.execute("DELETE FROM doc WHERE path = 'docs/03.txt'")
+
+    run(recall.reindex())
+
+    assert {code: recall.store.check(code).severity for code in ("fulltext", "fulltext_rows")} == {
+        "fulltext": "ok",
+        "fulltext_rows": "ok",
+    }
+
+
 def test_purge_leaves_nothing_in_an_unfinished_reindex(recall: Recall, home: Path) -> None:
-    (home / "docs/secret.txt").write_text("the pässword is xyzzyplugh\n")
+    (home / "docs/secret.txt").write_text("the 東京 password is xyzzyplugh\n")
     run(recall.sync())
     work = recall.reindex()
     while next(work).reused < 14:

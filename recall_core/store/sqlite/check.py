@@ -326,7 +326,7 @@ def words(store: SqliteCatalog) -> Finding:
         return _name_first([(path,) for path in wrong], "documents are indexed with other words than the store's")
     if analyzer.version != Analyzer.version:
         return Finding("warning", "the words of an earlier version")
-    return Finding("ok", f"{analyzer.name}: {count} texts are indexed so")
+    return Finding("ok", f"{analyzer.name}, {count} texts checked")
 
 
 def tokens(store: SqliteCatalog) -> Finding:
