@@ -48,6 +48,7 @@ FAMILIES = {
     "embedders": "embedding",
     "reembed": "embedding",
     "rechunk": "embedding",
+    "reindex": "embedding",
     "warm": "embedding",
     "stats": "care",
     "doctor": "care",

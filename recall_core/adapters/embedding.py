@@ -1,4 +1,4 @@
-"""Commands for embedders and vectors: embedders, reembed, rechunk, warm."""
+"""Commands that make vectors, chunks or words again: embedders, reembed, rechunk, reindex, warm."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         EmbeddersResponse,
         RechunkResponse,
         ReembedResponse,
+        ReindexResponse,
         WarmResponse,
     )
     from recall_core.contract.views import EmbedderView
@@ -156,6 +157,25 @@ def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
     )
 
 
+def reindex(recall: Recall, request: Request, streams: Streams) -> ReindexResponse:
+    """Index every chunk with newer words, with a progress bar."""
+    return follow(
+        recall.reindex(),
+        streams=streams,
+        name="indexing",
+        kept=lambda last: f"{last.reused if last else 0} chunks are indexed, searches still use the old words",
+    )
+
+
+def reindexed_lines(response: ReindexResponse) -> Iterator[str]:
+    """Yield the outcome of reindex on one line."""
+    view = response["reindexed"]
+    if view["words"] == view["previous"] and not view["chunks"]:
+        yield f"nothing to do: the store has the words {view['words']}"
+    else:
+        yield f"{view['previous'] or 'old words'} -> {view['words']}  {count_of(view['chunks'], 'chunk')} indexed"
+
+
 def warm(recall: Recall, request: Request, streams: Streams) -> WarmResponse:
     """Embed in advance what a reranker reads, with a progress bar."""
     flags = request.flags
@@ -220,6 +240,14 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall rechunk --chunk-tokens 200 --overlap-tokens 40",
         ),
         note="Other values come from recall.toml. If interrupted, run the same command again to continue.",
+    ),
+    Command(
+        "reindex",
+        "Index all chunks with the newest rules for words. Searches use the old ones until it finishes.",
+        run=on_store(reindex),
+        prints=in_lines(reindexed_lines),
+        examples=("recall reindex",),
+        note="Vectors stay, and no file is read. If interrupted, run the same command again to continue.",
     ),
     Command(
         "warm",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SILENT_S = 10  # seconds between two lines: short logs that still show progress
 
 Done = TypeVar("Done")
-WorkName = Literal["reading", "embedding", "asking", "copying"]
+WorkName = Literal["reading", "embedding", "indexing", "asking", "copying"]
 
 
 def follow(
@@ -92,6 +92,8 @@ def share_done(event: Progress) -> float:
 
 def counts(event: Progress, name: WorkName = "reading") -> str:
     """Return counts such as `3/12 files`, `3/12 files, 840 texts` or, for embedding, `840/900 texts`."""
+    if name == "indexing":
+        return f"{event.reused}/{event.chunks} chunks"
     if name == "embedding" and event.stage != "ask":
         return f"{event.embedded + event.reused}/{event.chunks} texts"
     texts = f", {event.embedded} texts" if event.embedded else ""

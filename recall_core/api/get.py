@@ -15,6 +15,7 @@ from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt, UnknownTarget, UsageError
 from recall_core.marks import Places, Unit, stretch
 from recall_core.retrieve.freshness import stale_documents
+from recall_core.retrieve.pool import OLD_WORDS
 from recall_core.retrieve.targets import (
     PART,
     ambiguous,
@@ -36,6 +37,7 @@ from recall_core.retrieve.targets import (
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
 from recall_core.text import behind, is_storable, nfc
+from recall_core.words.analyzer import Analyzer
 
 if TYPE_CHECKING:
     from recall_core.contract.responses import GetResponse, ListResponse, StatsResponse
@@ -73,7 +75,12 @@ def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         "digest": info.digest,
         "without_text": totals.without_text,
     }
-    return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
+    return {
+        **OK,
+        "store": view,
+        "stats": stats,
+        "warnings": [*engine.notes(), *([OLD_WORDS] if store.analyzer.version != Analyzer.version else [])],
+    }
 
 
 def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:

@@ -21,6 +21,7 @@ from recall_core.contract.responses import (
     IngestResponse,
     RechunkResponse,
     ReembedResponse,
+    ReindexResponse,
     RootsResponse,
     TransferResponse,
 )
@@ -77,6 +78,15 @@ def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Genera
     )
     engine.take_over(done.found)
     return {**OK, "rechunked": done.view, "warnings": [*done.warnings, *engine.notes()]}
+
+
+def reindex(engine: Engine, words: str | None) -> Generator[Progress, None, ReindexResponse]:
+    """Index every chunk with newer words; the settings stay.
+
+    words: see `Recall.reindex`.
+    """
+    view = yield from maintain.rechunk.reindex(engine.store, words)
+    return {**OK, "reindexed": view, "warnings": list(engine.notes())}
 
 
 def backup(

@@ -210,6 +210,13 @@ class RechunkResponse(Reply):
     """The outcome of rechunk."""
 
 
+class ReindexResponse(Reply):
+    """The answer of reindex."""
+
+    reindexed: views.ReindexView
+    """The outcome of reindex."""
+
+
 class WarmResponse(Reply):
     """The answer of warm."""
 
@@ -317,6 +324,7 @@ AnyResponse: TypeAlias = (
     | EmbeddersResponse
     | ReembedResponse
     | RechunkResponse
+    | ReindexResponse
     | WarmResponse
     | RqlResponse
     | ExplainedResponse

@@ -475,6 +475,17 @@ class ReembedView(TypedDict):
     tokens: NotRequired[int]
 
 
+class ReindexView(TypedDict):
+    """The outcome of reindex."""
+
+    words: str
+    """Name of the words in use."""
+    previous: str
+    """Name of the words before, "" for those of stores that were made before words had names."""
+    chunks: int
+    """Indexed chunks, 0 if the store had these words."""
+
+
 class TwinsView(TypedDict):
     """Near-duplicate candidates, by rank."""
 

@@ -79,7 +79,7 @@ def doctor(
         return checks
     backup = store.back_up()
     lost = None
-    if not errors.keys() <= _VECTORS and not (errors.keys() <= _VECTORS | _INDEXES and store.reindex()):
+    if not errors.keys() <= _VECTORS and not (errors.keys() <= _VECTORS | _INDEXES and store.rebuild_indexes()):
         lost = store.rebuild(copy=backup, made_with=partial(made_with, config if is_known else None))
     make_vectors(store, own)
     embedders.make_anew(store, config)
@@ -306,6 +306,7 @@ _QUESTIONS: tuple[Question, ...] = (
     ("documents", _check("documents"), READ_AGAIN),
     ("ids", _check("ids"), READ_AGAIN),
     ("slices", _check("slices"), READ_AGAIN),
+    ("words", _check("words"), Hint("reindex")),
     ("tokens", _tokens, READ_AGAIN),
     ("digest", _check("digest"), _REPAIR),
     ("counts", _check("counts"), _REPAIR),
@@ -326,4 +327,11 @@ _INDEXES = frozenset(("integrity", "fulltext", "fulltext_rows", "counts"))
 _VECTORS = frozenset(("vectors", "vector_index"))
 """Checks of data made from sound texts and vectors."""
 
-_HELD = frozenset(code for code, _, _ in _QUESTIONS) - {"vectors", "space", "duplicates", "reembed", "embedder"}
+_HELD = frozenset(code for code, _, _ in _QUESTIONS) - {
+    "vectors",
+    "words",
+    "space",
+    "duplicates",
+    "reembed",
+    "embedder",
+}

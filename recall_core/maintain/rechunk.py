@@ -1,7 +1,7 @@
-"""Rechunk: cut every document again from its stored text, while searches use the old chunks until all are ready.
+"""Rechunk and reindex: make chunks, or the words of the index, again from the stored texts.
 
-Vectors of new texts are made first and kept by text, like those of an interrupted add. One transaction then replaces
-the rows of all chunks.
+Searches use the old ones until all are ready. For a rechunk, vectors of new texts are made first and kept by text, as
+an interrupted add keeps them. One transaction then replaces the rows of all chunks.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from recall_core.config import (
     settings_of,
 )
 from recall_core.contract.store import CutView, RechunkView
+from recall_core.contract.views import ReindexView
 from recall_core.embed.trust import FoundSettings
-from recall_core.errors import UsageError
+from recall_core.errors import StoreError, UsageError
 from recall_core.ingest.parse import is_markdown
 from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import PIECES, chunks_of, parser_in_settings, settings_by, settings_of_pieces
@@ -39,6 +40,8 @@ from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.text import counter
 from recall_core.types import NewChunk, NewDocument, NewFile, Progress, Stage
+from recall_core.words.analyzer import Analyzer
+from recall_core.words.versions import analyzer_named
 
 _EVENT_SECONDS = 0.05  # between two events about files
 _BLOCK_TEXTS = 1_024  # texts that wait in memory to be embedded
@@ -409,3 +412,47 @@ class _RechunkRun:
         if tokens is not None:
             view["tokens"] = tokens
         return view
+
+
+def reindex(store: Store, words: str | None = None) -> Generator[Progress, None, ReindexView]:
+    """Index every chunk with these words, then switch to them at once. Vectors stay, and no file is read.
+
+    words: name of an analyzer; by default the newest for a store with older words, else the store's own. A store that
+    has these words is indexed only if its indexed forms are wrong.
+
+    Stopping at any event, or a failure, leaves the store answering as before, and the same call resumes. Raises
+    UsageError `bad_value`; StoreError `reindex_replaced`; StoreCorrupt; StoreLocked.
+    """
+    where, previous = Hint("reindex"), store.analyzer.name
+    target = words if words is not None else Analyzer.name if store.analyzer.version != Analyzer.version else previous
+    if analyzer_named(target).name != target:
+        raise UsageError("bad_value", f"There are no words named {target!r}.", hint=where)
+    documents, chunks = store.info().documents, store.info().chunks
+    view = ReindexView(words=target, previous=previous, chunks=0)
+
+    def event(stage: Stage) -> Progress:
+        waiting = max(0, chunks - view["chunks"])
+        counters = (documents, documents, documents, chunks, 0, min(chunks, view["chunks"]))
+        return Progress(stage, "", *counters, 0, 0, 0, 0, (), waiting=waiting)
+
+    if target == previous and store.check("words").severity == "ok":
+        if store.reindex_target() is not None:
+            store.drop_reindex()
+        yield event("done")
+        return view
+    view["chunks"] = store.begin_reindex(target)
+    yield event("index")
+    while not store.finish_reindex(target):
+        after = 0
+        while done := store.reindex_some(target, after=after):
+            after = done[0]
+            view["chunks"] += done[1]
+            yield event("index")
+        if store.reindex_target() != target:
+            if store.analyzer.name == target:
+                break  # another process finished the same reindex first
+            raise StoreError("reindex_replaced", f"Another reindex replaced the one to {target!r}.", hint=where)
+    view["chunks"] = chunks = store.info().chunks
+    yield event("commit")
+    yield event("done")
+    return view

@@ -17,9 +17,12 @@ from recall_core.rql.ast import Expr
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
+from recall_core.words.analyzer import Analyzer
 from recall_core.words.question import literal
 
 _FEW_CHUNKS = 300  # below this, computing all cosines is faster than loading a library
+
+OLD_WORDS = f"W_OLD_WORDS: this store has the words of an earlier version; {Hint('reindex')}"
 
 
 class SignalQuery(NamedTuple):
@@ -97,6 +100,8 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
     lexical, complaint = lexical_query(plan, store)
     if complaint is not None:
         warnings.append(f"W_FTS_SANITIZED: {complaint}; the words were searched for literally")
+    if lexical is not None and store.analyzer.version != Analyzer.version:
+        warnings.append(OLD_WORDS)
     vector = None if plan.semantic is None or embedder is None else embedder.embed([plan.semantic], is_query=True)[0]
     is_empty = lexical is None or lexical.is_empty
     terms = store.term_stats(lexical) if lexical is not None and not is_empty else ()

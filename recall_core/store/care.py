@@ -81,7 +81,7 @@ class Maintenance(Protocol):
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
         """Yield (chunk rowid, embedded text) of every live chunk without a vector, in lists of bounded length."""
 
-    def reindex(self) -> bool:
+    def rebuild_indexes(self) -> bool:
         """Rebuild every index, the full text and the counts in place. Return True if the store is sound afterwards.
 
         If it is not, or if a table has lost rows, nothing changes.
@@ -209,3 +209,29 @@ class Maintenance(Protocol):
 
         Return False and change nothing if a live chunk has no target vector yet, or if the target changed.
         """
+
+    def reindex_target(self) -> str | None:
+        """Return the name of the words of an unfinished reindex, or None."""
+
+    def begin_reindex(self, name: str) -> int:
+        """Start a reindex to these words, or continue the unfinished one. Return the number of chunks it has
+        indexed.
+
+        An unfinished reindex to other words is deleted.
+        """
+
+    def reindex_some(self, name: str, *, after: int) -> tuple[int, int] | None:
+        """Index the next chunks by rowid after `after`. Return the last rowid and the number of indexed chunks.
+
+        Return None if no chunk is left there, or if the target changed. Chunks that leave the store later are
+        followed.
+        """
+
+    def finish_reindex(self, name: str) -> bool:
+        """Replace the full-text index and the words of the store, in one transaction and one step of the generation.
+
+        Return False and change nothing if a live chunk is not indexed yet, or if the target changed.
+        """
+
+    def drop_reindex(self) -> None:
+        """Delete what an unfinished reindex has indexed."""

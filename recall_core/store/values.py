@@ -179,6 +179,7 @@ StoreCheck = Literal[
     "documents",
     "ids",
     "slices",
+    "words",
     "tokens",
     "digest",
     "counts",

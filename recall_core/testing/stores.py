@@ -584,7 +584,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert [(code, each.evidence) for code, each in found.items() if each.severity == "error"] == []
         assert list(store.without_vector()) == []
         before = store.info()
-        assert store.reindex()
+        assert store.rebuild_indexes()
         assert store.info()._replace(generation=before.generation) == before
 
     def test_chunker_can_change(self) -> None:
@@ -619,3 +619,24 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (store.embedder(), store.info().dimension, store.reembed_target()) == (other.identity, 64, None)
         held = store.vectors([key.rowid for key in store.candidates(None)])
         assert set(held.values()) == {vector for vector, _ in made.values()}
+
+    def test_new_words_replace_the_old_at_once(self) -> None:
+        store = self.filled()
+        before, name = (store.info(), lexical_of(store, "fish"), store.term_stats(FISH)), store.analyzer.name
+        assert (store.reindex_target(), store.begin_reindex(name), store.reindex_target()) == (None, 0, name)
+        assert not store.finish_reindex(name)
+        after, count = 0, 0
+        while done := store.reindex_some(name, after=after):
+            after, count = done[0], count + done[1]
+        assert (count, store.begin_reindex(name)) == (before[0].chunks, count)
+        assert not store.finish_reindex("another")
+        put(store, file_of("late.txt", ["late fish"]))
+        assert not store.finish_reindex(name)
+        with store.writer() as writer:
+            writer.tombstone(["late.txt"])
+        assert store.finish_reindex(name)
+        assert (lexical_of(store, "fish"), store.term_stats(FISH)) == before[1:]
+        assert (store.reindex_target(), store.info().digest) == (None, before[0].digest)
+        store.begin_reindex(name)
+        store.drop_reindex()
+        assert (store.reindex_target(), store.reindex_some(name, after=0)) == (None, None)

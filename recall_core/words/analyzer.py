@@ -43,11 +43,11 @@ class Term(NamedTuple):
 class Analyzer:
     """The words of a store. name: their identity, which the store keeps; other words need another index."""
 
+    version = "words-1"
+    """Beginning of the name; "" for words from before words had names. Words of another version have other rules."""
     name = "words-1 en"
     tokenizer = PORTER
     """FTS5's tokenizer for the forms."""
-    looks_up = True
-    """Whether a question asks the store which of its phrases and spellings exist."""
 
     @property
     def described(self) -> str:

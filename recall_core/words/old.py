@@ -16,8 +16,7 @@ from recall_core.words.form import Ends, MappedForm
 class OldAnalyzer(Analyzer):
     """The words of stores without a name for them."""
 
-    name = ""
-    looks_up = False
+    version = name = ""
 
     def form(self, text: str, *, ends: Ends = "all") -> str:
         """Put spaces around every character of a script without blanks between words."""

@@ -63,7 +63,7 @@ def literal(
     parts: list[_PhraseGroup] = []
     end = 0
     asked, text = text, without_ignored(text)
-    index = index if analyzer.looks_up else None
+    index = index if analyzer.version else None
     for found in _QUOTED.finditer(text):
         parts += _read_unquoted(text[end : found.start()], analyzer, stop_words)
         if quoted := analyzer.phrase(found[1], f'"{found[1].strip()}"'):

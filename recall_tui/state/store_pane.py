@@ -122,9 +122,9 @@ VIEWS: tuple[View, ...] = ("stats", "checks", "embedder", "documents")
 
 CHECKS = (
     *("integrity", "foreign_keys", "schema", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
-    *("vectors", "texts", "documents", "ids", "slices", "tokens", "digest", "counts", "purge_pending", "space"),
-    *("duplicates", "reembed", "embedder", "left_parts", "parser_missing", "files", "readings", "self_retrieval"),
-    *("sparse_ceiling", "environment"),
+    *("vectors", "texts", "documents", "ids", "slices", "words", "tokens", "digest", "counts", "purge_pending"),
+    *("space", "duplicates", "reembed", "embedder", "left_parts", "parser_missing", "files", "readings"),
+    *("self_retrieval", "sparse_ceiling", "environment"),
 )
 """Every check of `recall doctor` without flags, in its order."""
 URGENCY = {"error": 0, "warning": 1, "": 2, "ok": 2}

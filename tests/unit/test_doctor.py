@@ -168,6 +168,7 @@ def test_sound_store_passes_every_check_in_a_fixed_order(store: SqliteStore) -> 
         "documents",
         "ids",
         "slices",
+        "words",
         "tokens",
         "digest",
         "counts",

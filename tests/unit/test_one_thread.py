@@ -180,6 +180,7 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "list": recall.list,
         "query": lambda: recall.query("SELECT * FROM chunk"),
         "rechunk": lambda: finish(recall.rechunk()),
+        "reindex": lambda: finish(recall.reindex()),
         "reembed": lambda: finish(recall.reembed("local")),
         "remove": lambda: recall.remove(["docs/1.txt"]),
         "replay": lambda: recall.replay(receipt),

@@ -68,7 +68,7 @@ def test_a_line_that_is_not_a_command_has_no_question() -> None:
 def test_a_line_is_completed_while_only_one_continuation_exists() -> None:
     for line, offered in [
         ("sea", Offered("search ", ())),
-        ("re", Offered("re", ("replay", "report", "reembed", "rechunk", "recover"))),
+        ("re", Offered("re", ("replay", "report", "reembed", "rechunk", "reindex", "recover"))),
         ("th", Offered("theme ", ())),
         ("theme high-contrast-", Offered("theme high-contrast-light ", ())),
         ("theme high", Offered("theme high-contrast", ("high-contrast", "high-contrast-light"))),

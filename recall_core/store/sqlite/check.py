@@ -56,6 +56,11 @@ _TITLES = """
 SELECT d.path, c.offset, c.end_offset, CAST(c.title AS BLOB), CAST(d.title AS BLOB)
 FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0 ORDER BY d.rowid, c.offset
 """
+_FORMS = 1_000  # chunks whose form is made again
+_FORMS_OF = """
+SELECT d.path, c.text, coalesce(c.search_text, c.text) FROM chunk c JOIN doc d ON d.rowid = c.doc
+WHERE c.deleted = 0 AND c.rowid % ? = 0 ORDER BY d.path, c.offset
+"""
 _COPIES = """
 SELECT path, original FROM (
   SELECT path, first_value(path) OVER (PARTITION BY hash ORDER BY path) AS original
@@ -304,6 +309,26 @@ def _are_inside(headings: Iterable[str | None], text: str) -> bool:
     return True
 
 
+def words(store: SqliteCatalog) -> Finding:
+    """Compare the indexed forms of about 1,000 chunks, evenly spaced, with those that the store's words make now.
+
+    Forms with the same terms are equal. Return a warning if the store has the words of an earlier version.
+    """
+    wrong: dict[str, None] = {}
+    count, analyzer = 0, store.analyzer
+    step = max(1, _number(store, f"SELECT count(*) FROM ({_LIVE})") // _FORMS)
+    for path, text, kept in store.execute(_FORMS_OF, (step,)):
+        form = analyzer.form(text)
+        count += 1
+        if form != kept and analyzer.stem([form]) != analyzer.stem([kept]):
+            wrong[path] = None
+    if wrong:
+        return _name_first([(path,) for path in wrong], "documents are indexed with other words than the store's")
+    if analyzer.version != Analyzer.version:
+        return Finding("warning", "the words of an earlier version")
+    return Finding("ok", f"{analyzer.name}, {count} texts checked")
+
+
 def tokens(store: SqliteCatalog) -> Finding:
     """Count the tokens of every chunk again. Raises UsageError `counter_unavailable`."""
     own = counter(store.info().counter)
@@ -413,6 +438,7 @@ CHECKS: dict[StoreCheck, Callable[[SqliteCatalog], Finding]] = {
     "documents": liveness,
     "ids": ids,
     "slices": slices,
+    "words": words,
     "tokens": tokens,
     "digest": digest,
     "counts": counts,

@@ -103,6 +103,8 @@ SELECT a.chunk, v.embedding, a.signature FROM ann_lsh a JOIN vec v ON v.chunk = 
 WHERE a.chunk > ? AND a.signature IS NOT NULL AND v.embedding IS NOT NULL ORDER BY a.chunk LIMIT 1024
 """
 
+_FULL_TEXTS = "SELECT name FROM sqlite_schema WHERE name IN ('chunk_fts', 'chunk_fts_next')"
+
 _KEYS = ("next_embedder", "next_dimension", "next_command")
 
 
@@ -146,9 +148,9 @@ class SqliteMaintenance(SqliteCatalog):
             last = rows[-1][0]
             yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
 
-    def reindex(self) -> bool:
+    def rebuild_indexes(self) -> bool:
         """Rebuild every index, the full text and the counts in place. Return True if the store is then sound."""
-        return sqlite.rebuild.reindex(self)
+        return sqlite.rebuild.rebuild_indexes(self)
 
     def put_vectors(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
         """Store vectors for chunks that have none, in one transaction and one step of the generation.
@@ -267,7 +269,8 @@ class SqliteMaintenance(SqliteCatalog):
                 "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
             )
             sqlite.reranked.drop_unused(self.execute, of_questions=self.pending_purge() is not None)
-            self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
+            for (table,) in self.execute(_FULL_TEXTS):
+                self.execute(f"INSERT INTO {table}({table}) VALUES('optimize')")
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone
 

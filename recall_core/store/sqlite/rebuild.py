@@ -56,7 +56,7 @@ _PLACES = "SELECT rowid, offset, end_offset, tokens, line_start, line_end, text 
 _SPANS = "SELECT doc, rowid, offset, end_offset, text, title FROM chunk ORDER BY doc, offset"
 
 
-def reindex(store: SqliteCatalog) -> bool:
+def rebuild_indexes(store: SqliteCatalog) -> bool:
     """Rebuild every index, the full text and the counts in place. Return True if the store is sound afterwards.
 
     If a table has lost rows, change nothing, because its indexes tell which rows were lost.

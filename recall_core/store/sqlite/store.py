@@ -21,6 +21,7 @@ from recall_core.store.sqlite.compile import is_native
 from recall_core.store.sqlite.connect import connect, create, discard, load_vector_functions, making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
+from recall_core.store.sqlite.reindexing import SqliteReindex
 from recall_core.store.sqlite.schema import PAGE_SIZE, WORDS
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, Table, TermStat, Vector
 from recall_core.words.analyzer import Analyzer
@@ -55,7 +56,7 @@ WHERE own.rowid IN (SELECT value FROM json_each(?)) ORDER BY own.rowid, twin.row
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
 
-class SqliteStore(SqliteJudgements, SqliteMaintenance):
+class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
     """A store in SQLite; see store.port.Store, and Search for the methods here. One connection; use one in each
     thread."""
 
