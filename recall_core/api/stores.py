@@ -38,6 +38,7 @@ from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.text import is_storable
 from recall_core.types import StoreInfo
+from recall_core.words.versions import words_of
 
 if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
@@ -202,6 +203,9 @@ def _create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     )
     if config.vector_index == "lsh" and "signatures" in store.capabilities:
         store.sign(stores.values.signing_of(config))
+    if config.language != AUTO:
+        with store.writer() as writer:
+            writer.use_language(config.language)
     return store
 
 
@@ -403,12 +407,17 @@ def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str,
     usable: the settings without an embedder that waits to be accepted, which is not loaded to compare.
     """
     embedder = info.embedder if usable != config or agrees(config, info.embedder) else config.embedding
+    is_settled = not info.documents or config.language == AUTO or words_of(config.language) == words_of(info.language)
     pairs = (
         ("embedder", embedder, info.embedder),
         ("counter", config.counter, info.counter),
         ("chunker", chunker_identity(config), info.chunker),
+        ("language", info.language if is_settled else config.language, info.language),
     )
-    changes = {"embedder": Hint("reembed", config.embedding)}
+    changes = {
+        "embedder": Hint("reembed", config.embedding),
+        "language": Hint("reindex", language=config.language),
+    }
     stored = cut_as(config, chunker=info.chunker, counter=info.counter)
     cutting = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
     rechunk = Hint("rechunk", **cutting)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PORTER = "porter unicode61 remove_diacritics 2"
 
-_FOLDING = "unicode61 remove_diacritics 2"
+FOLDING = "unicode61 remove_diacritics 2"
 
 _JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
@@ -47,6 +47,11 @@ class Analyzer:
     """FTS5's tokenizer for the forms."""
 
     @property
+    def language(self) -> str:
+        """The language whose stems are used, or `none`."""
+        return self.name.partition(" ")[2] or "en"
+
+    @property
     def described(self) -> str:
         """The words in the figures of a store."""
         return "; ".join(filter(None, (self.tokenizer, self.name, f"stop words {STOP_WORDS_NAME}")))
@@ -54,12 +59,12 @@ class Analyzer:
     def form(self, text: str, *, ends: Ends = "all") -> str:
         """Return the indexed form of a text, or the text itself if the tokenizer makes the same words of it."""
         form = form_of(text, ends=ends)
-        is_same = form == text or (not text.isascii() and _tokenize(_FOLDING, form) == _tokenize(_FOLDING, text))
+        is_same = form == text or (not text.isascii() and _tokenize(FOLDING, form) == _tokenize(FOLDING, text))
         return text if is_same else form
 
     def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
         """Return the tokens of a text, folded, before stemming."""
-        return _tokenize(_FOLDING, self.form(text, ends=ends))
+        return _tokenize(FOLDING, self.form(text, ends=ends))
 
     def stem(self, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the term of each token."""
@@ -69,7 +74,11 @@ class Analyzer:
     def phrase(self, text: str, written: str | None = None) -> Phrase | None:
         """Return the phrase of a text, or None if it has no token. written: how an answer names it."""
         tokens = self.tokens(text, ends="inner")
-        return Phrase(text if written is None else written, tokens, self.stem(tokens)) if tokens else None
+        return self.phrase_of(tokens, text if written is None else written) if tokens else None
+
+    def phrase_of(self, tokens: Sequence[str], text: str = "") -> Phrase:
+        """Return these tokens as a phrase. text: how an answer names it."""
+        return Phrase(text, tuple(tokens), self.stem(tokens))
 
     def each(self, tokens: Sequence[str]) -> tuple[Phrase, ...]:
         """Return each token as a phrase of one word."""
