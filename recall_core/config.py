@@ -116,7 +116,7 @@ class Config(NamedTuple):
     embedding_url: str = ""
     embedding_fallback: str = "hash"
     allow_network: bool = False
-    language: str = "en"
+    language: str = "auto"
     counter: str = "whitespace"
     chunk_tokens: int = 400
     overlap_tokens: int = 80
@@ -262,7 +262,7 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
-NEW: Settings = {"language": "auto", "stop_words": "questions", "rerank_keep": True, "sparse_share": 0.15}
+NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share": 0.15}
 """Settings of new stores that differ from the defaults in Config. A recall.toml without a line for a setting uses the
 default."""
 
