@@ -493,7 +493,7 @@ class Progress(NamedTuple):
     notes: tuple[tuple[str, str], ...] = ()
     """(path, remark about how it was read), reported at the end of a run."""
     language: LanguageChoice | None = None
-    """How the run decided the store's language, if the documents look German. Reported at the end of a run."""
+    """How the run decided the store's language, if most function words are German. Reported at the end of a run."""
 
 
 Cut = Literal["start", "end", "both"]

@@ -194,11 +194,11 @@ def ingest_line(view: IngestView) -> str:
 
 
 def ingest_lines(view: IngestView) -> Iterator[str]:
-    """Yield the outcome of add or sync, and how the language was decided if the documents look German."""
+    """Yield the outcome of add or sync, and how the language was decided if most function words are German."""
     yield ingest_line(view)
     if "language" in view:
         own = view["language"]
-        few = f", but {own['words']:,} words are not enough to decide" if own["language"] != "de" else ""
+        few = f", too few of {own['words']:,} words" if own["language"] != "de" else ""
         other = "en" if own["language"] == "de" else "de"
         yield (
             f"language: {own['language']} ({own['german']:,} of {own['function_words']:,} function words in "

@@ -188,7 +188,7 @@ class IngestView(TypedDict):
     """Chunks whose vector was reused."""
     skipped: list[SkipView]
     language: NotRequired[LanguageView]
-    """How `auto` decided, if the documents look German."""
+    """How `auto` decided, if most function words are German."""
     tokens: NotRequired[int]
     """Tokens that the embedder's provider charged, if it reports them."""
     without_text: NotRequired[int]

@@ -75,7 +75,7 @@ _COMMIT_CHUNKS = 512
 _WINDOW = 64  # files after the current one that may be parsed ahead
 SAMPLE_FILES = 200
 """Files from which a language is guessed, evenly over their sorted paths."""
-SAMPLE_CHARS = 800_000
+SAMPLE_CHARS = 400_000
 """Characters of all these files together."""
 _EARLY_BYTES = 32_000_000  # files that stay in memory after the guess, until their turn
 _NO_PROSE = ("code", "outline", "json", "jsonl", "table")
@@ -291,13 +291,13 @@ class _IngestRun:
             ahead.turn(at)
             with suppress(OSError, RecallError):  # reported at the file's turn
                 raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
-                made = self._read(found, raw, self._options(found, root))
+                made = self._documents(found, raw, self._options(found, root))
                 sampled.append(made)
                 kept += raw.size
                 if kept <= _EARLY_BYTES:
                     self.read_early[found.path] = raw.digest, made
             self.reader.forget(found.path)
-            yield from self._report("read", found.path)
+            yield from self._report("discover", found.path)
         self._guess_language(sampled)
 
     def _is_prose(self, found: Found, root: Root) -> bool:
@@ -310,7 +310,7 @@ class _IngestRun:
         texts = ("\n".join(chunk.text for each in made.documents for chunk in each.chunks) for made in sample)
         guess = words.language.guess([text[: SAMPLE_CHARS // len(sample)] for text in texts])
         self.language = guess.language
-        self.guess = guess if words.language.looks_german(guess) else None
+        self.guess = guess if 2 * guess.german > guess.function_words else None
 
     def _sweep(self, roots: Sequence[Root]) -> None:
         """Remove files of these roots that are gone. Report changed files that a rule now excludes.
@@ -373,9 +373,10 @@ class _IngestRun:
             self.skips[found.path] = skip_of(found.path, error)
 
     def _begin(self, found: Found, options: Root) -> None:
-        """Start parsing a file ahead of its turn unless it is unchanged. Raises what reading the file raises."""
+        """Start parsing a file ahead of its turn unless it is unchanged or was read early. Raises what reading it raises."""
         known = self._known_file(found)
-        if known and self._is_unchanged_by_status(known, found, options):
+        is_read = found.path in self.read_early
+        if is_read or (known and self._is_unchanged_by_status(known, found, options)):
             return
         raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
         if not (known and self._is_unchanged_by_content(known, raw, options)):
@@ -422,17 +423,15 @@ class _IngestRun:
 
     def _documents(self, found: Found, raw: RawFile, options: Root) -> FileDocuments:
         early = self.read_early.pop(found.path, None)
-        made = early[1] if early and early[0] == raw.digest else self._read(found, raw, options)
-        self.notes += [(found.path, note) for note in made.notes]
-        return made
-
-    def _read(self, found: Found, raw: RawFile, options: Root) -> FileDocuments:
+        if early is not None and early[0] == raw.digest:
+            return early[1]
         return read_documents(
             raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
         )
 
     def _put(self, found: Found, raw: RawFile, root: Root | None, made: FileDocuments) -> None:
         documents = made.documents
+        self.notes += [(found.path, note) for note in made.notes]
         is_back = root is None or found.path in self.taken_back
         left_out = frozenset() if is_back else self.left_out.get(root, frozenset())  # type: ignore[arg-type]
         documents = tuple(each for each in documents if each.path not in left_out) if left_out else documents

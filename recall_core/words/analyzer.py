@@ -59,17 +59,17 @@ class Analyzer:
     def form(self, text: str, *, ends: Ends = "all") -> str:
         """Return the indexed form of a text, or the text itself if the tokenizer makes the same words of it."""
         form = form_of(text, ends=ends)
-        is_same = form == text or (not text.isascii() and _tokenize(FOLDING, form) == _tokenize(FOLDING, text))
+        is_same = form == text or (not text.isascii() and tokenize(FOLDING, form) == tokenize(FOLDING, text))
         return text if is_same else form
 
     def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
         """Return the tokens of a text, folded, before stemming."""
-        return _tokenize(FOLDING, self.form(text, ends=ends))
+        return tokenize(FOLDING, self.form(text, ends=ends))
 
     def stem(self, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the term of each token."""
         check()
-        return _tokenize(self.tokenizer, " ".join(tokens))
+        return tokenize(self.tokenizer, " ".join(tokens))
 
     def phrase(self, text: str, written: str | None = None) -> Phrase | None:
         """Return the phrase of a text, or None if it has no token. written: how an answer names it."""
@@ -162,7 +162,8 @@ def _tokenizers() -> apsw.Connection:
     return apsw.Connection(":memory:")
 
 
-def _tokenize(tokenizer: str, form: str) -> tuple[str, ...]:
+def tokenize(tokenizer: str, form: str) -> tuple[str, ...]:
+    """Return the tokens of a form by a tokenizer of FTS5."""
     return tuple(_call(tokenizer, form, include_offsets=False))
 
 

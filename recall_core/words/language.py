@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from recall_core._lazy import Stemmer
 from recall_core.deadline import check
 from recall_core.types import LanguageChoice, Phrase
-from recall_core.words.analyzer import FOLDING, Analyzer
-from recall_core.words.form import Ends
+from recall_core.words.analyzer import FOLDING, Analyzer, tokenize
+from recall_core.words.form import Ends, form_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,10 @@ class German(Unstemmed):
 
     name = "words-1 de"
 
+    def __init__(self) -> None:
+        stem: Callable[[str], str] = Stemmer.Stemmer("german", 0).stemWord  # no cache of its own
+        self._stem = lru_cache(maxsize=_KEPT_STEMS)(stem)
+
     def form(self, text: str, *, ends: Ends = "all") -> str:
         """Return the terms of a text, or its form without stems if all words are stems."""
         tokens = self.tokens(text, ends=ends)
@@ -50,12 +54,15 @@ class German(Unstemmed):
 
     def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
         """Return the tokens of a text, folded, before stemming."""
-        return _PLAIN.tokens(text, ends=ends)
+        return tokenize(FOLDING, form_of(text, ends=ends))
 
     def stem(self, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the stem of each token. Only words of the letters a to z have one."""
         check()
-        return tuple(_stem(each) if len(each) <= _LONGEST else each for each in tokens)
+        return tuple(
+            self._stem(each) if each.isascii() and each.isalpha() and len(each) <= _LONGEST else each
+            for each in tokens
+        )
 
     def phrase_of(self, tokens: Sequence[str], text: str = "") -> Phrase:
         """Return these tokens as a phrase. The index is asked for its terms."""
@@ -79,17 +86,6 @@ class German(Unstemmed):
             "\n".join((stemmed, *map(self.form, each[len(own) :].split("\n")[1:])))
             for each in _PLAIN.titles(title, marks, spans)
         ]
-
-
-@lru_cache(maxsize=_KEPT_STEMS)
-def _stem(token: str) -> str:
-    return _german()(token) if token.isascii() and token.isalpha() else token
-
-
-@cache
-def _german() -> Callable[[str], str]:
-    stem: Callable[[str], str] = Stemmer.Stemmer("german", 0).stemWord
-    return stem
 
 
 LEAST_WORDS = 2_000
@@ -130,10 +126,7 @@ def guess(texts: Sequence[str]) -> LanguageChoice:
     for text in texts:
         counts.update(text.lower().split())
     german, other = (sum(counts[word] for word in words) for words in (_GERMAN, _OTHER))
-    found = LanguageChoice("en", len(texts), counts.total(), german + other, german)
-    return found._replace(language="de") if found.words >= LEAST_WORDS and looks_german(found) else found
-
-
-def looks_german(found: LanguageChoice) -> bool:
-    """Return True if the function words are mostly German, whether or not there are enough words to decide."""
-    return found.german > 0 and found.german >= max(LEAST_SHARE * found.function_words, LEAST_DENSITY * found.words)
+    total = counts.total()
+    needed = max(LEAST_SHARE * (german + other), LEAST_DENSITY * total)
+    is_german = total >= LEAST_WORDS and german >= needed
+    return LanguageChoice("de" if is_german else "en", len(texts), total, german + other, german)

@@ -29,11 +29,9 @@ WORDS = "words"
 _INSTANCES = "CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);"
 
 
-def _full_text(tokenizer: str) -> str:
-    """Return the definitions of the full-text index and its vocabulary."""
-    return f"""
+_FULL_TEXT = """
 CREATE VIRTUAL TABLE chunk_fts USING fts5(
-  title, body, content='chunk_search', content_rowid='id', tokenize='{tokenizer}'
+  title, body, content='chunk_search', content_rowid='id', tokenize='{}'
 );
 CREATE VIRTUAL TABLE chunk_vocab USING fts5vocab(chunk_fts, row);
 """
@@ -106,7 +104,7 @@ CREATE TABLE vec_cache(text_hash BLOB PRIMARY KEY, embedding BLOB NOT NULL) WITH
 
 CREATE VIEW chunk_search AS
   SELECT rowid AS id, title, coalesce(search_text, text) AS body FROM chunk WHERE deleted = 0;
-{_full_text(PORTER)}
+{_FULL_TEXT.format(PORTER)}
 CREATE TRIGGER chunk_text_is_immutable BEFORE UPDATE OF title, text, search_text ON chunk
 BEGIN SELECT RAISE(ABORT, 'chunk text is immutable'); END;
 
@@ -403,7 +401,7 @@ def migrate(
 
 def set_words(execute: blocks.Execute, analyzer: Analyzer) -> None:
     """Make these the words of a store without live chunks."""
-    tables = _full_text(analyzer.tokenizer) + _INSTANCES
+    tables = _FULL_TEXT.format(analyzer.tokenizer) + _INSTANCES
     execute(f"DROP TABLE chunk_instance; DROP TABLE chunk_vocab; DROP TABLE chunk_fts; {tables}")
     execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (WORDS, analyzer.name))
 
