@@ -86,10 +86,10 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
         raise UsageError("conflicting_flags", "init takes a folder instead of --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
-    settings = (*(flags.set or ()), *([f"language={flags.language}"] if flags.language else []))
+    settings = tuple(flags.set or ())
 
     embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), settings)
-    options = api.stores.NewStoreFields(embedding=embedding, settings=settings)
+    options = api.stores.NewStoreFields(embedding=embedding, language=flags.language, settings=settings)
     return api.recall.Recall.init(folder, **options if mode is None else {**options, "mode": mode})
 
 

@@ -250,6 +250,7 @@ class NewStoreFields(TypedDict, total=False):
     """
 
     embedding: str | None
+    language: str | None
     settings: GivenSettings
     name: str
     mode: int
@@ -263,8 +264,8 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     RecallError `no_folder`; EmbedError; ConfigError.
     """
     path, name = paths.absolute(folder), options.get("name", "")
-    embedding, settings = options.get("embedding"), options.get("settings", ())
-    config, warnings = initial_config(embedding, settings)
+    embedding, language, settings = options.get("embedding"), options.get("language"), options.get("settings", ())
+    config, warnings = initial_config(embedding, settings, language=language)
     kept: KeptSettings | None = None
     if not is_storable(str(path)):
         message = f"{str(folder)!r} cannot contain a store because its path is not UTF-8."
@@ -283,7 +284,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     if not is_new:
         found = FoundSettings(load(toml), toml, options.get("trust", False))
         found.expect(EMBEDDER, *(() if name else (STORE,)))
-        kept = _keep(found, has_flags=embedding is not None or bool(settings))
+        kept = _keep(found, has_flags=any((embedding, language, settings)))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
@@ -347,7 +348,7 @@ def _expect_apart(folder: Path, database: str) -> None:
 
 
 def initial_config(
-    embedding: str | None, settings: GivenSettings, *, is_new: bool = True
+    embedding: str | None, settings: GivenSettings, *, language: str | None = None, is_new: bool = True
 ) -> tuple[Config, tuple[str, ...]]:
     """Return the settings of a new store (defaults plus these), and notes on how `auto` was decided.
 
@@ -357,6 +358,8 @@ def initial_config(
     start = Config()._replace(**NEW) if is_new else Config()  # type: ignore[arg-type]  # values of its own fields
     if embedding is not None:  # first, because other settings depend on it
         start = replace(start, {"embedding": embedding}, where=flag("embedding"))
+    if language is not None:
+        start = replace(start, {"language": language}, where=flag("language"))
     values = settings_of(settings, where=flag("set"))
     config = assign(start, values, where=flag("set"))
     config, warnings = _resolve(config if embedding is None else config._replace(embedding=embedding))

@@ -373,7 +373,10 @@ class _IngestRun:
             self.skips[found.path] = skip_of(found.path, error)
 
     def _begin(self, found: Found, options: Root) -> None:
-        """Start parsing a file ahead of its turn unless it is unchanged or was read early. Raises what reading it raises."""
+        """Start parsing a file ahead of its turn unless it is unchanged or was read early.
+
+        Raises what reading it raises.
+        """
         known = self._known_file(found)
         is_read = found.path in self.read_early
         if is_read or (known and self._is_unchanged_by_status(known, found, options)):

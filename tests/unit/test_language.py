@@ -195,7 +195,7 @@ def test_a_changed_language_waits_for_reindex(tmp_path: Path, folder: IngestFold
 
 
 def test_an_empty_store_takes_the_language_of_its_settings(tmp_path: Path) -> None:
-    Recall.init(str(tmp_path), embedding="hash", settings={"language": "de"})
+    Recall.init(str(tmp_path), embedding="hash", language="de")
     with Recall.open(str(tmp_path)) as recall:
         assert (recall.store.info().language, recall.store.info().generation) == ("de", 0)
 
@@ -203,6 +203,6 @@ def test_an_empty_store_takes_the_language_of_its_settings(tmp_path: Path) -> No
 def test_an_unknown_language_names_a_near_one() -> None:
     for value, hint in (("deutsch", "did you mean de?"), ("xyz", "one of: auto, none, da, de")):
         with pytest.raises(ConfigError) as caught:
-            Recall.init("/nowhere/at/all", settings={"language": value})
+            Recall.init("/nowhere/at/all", language=value)
         assert caught.value.code == "bad_value"
         assert str(caught.value.hint).startswith(hint)
