@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     import httpx
     import msgspec
     import numpy as np
+    import Stemmer
     import tomlkit
     import yaml
 
 __all__ = [
+    "Stemmer",
     "apsw",
     "attach",
     "csv",

@@ -116,6 +116,7 @@ class Config(NamedTuple):
     embedding_url: str = ""
     embedding_fallback: str = "hash"
     allow_network: bool = False
+    language: str = "auto"
     counter: str = "whitespace"
     chunk_tokens: int = 400
     overlap_tokens: int = 80
@@ -183,6 +184,10 @@ SETTINGS: dict[str, Setting] = {
     "embedding_url": Setting("URL of an OpenAI-compatible server, empty for the provider's own"),
     "embedding_fallback": Setting("embedder that auto uses if nothing better is available"),
     "allow_network": Setting("allow embedders to send text to other machines"),
+    "language": Setting(
+        "language of the documents: stems of de; none for no stems; auto decides at the first add",
+        choices=("auto", "none", *"da de en es fi fr hu it nl no pt ro ru sv tr".split()),
+    ),
     "counter": Setting("token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json"),
     "chunk_tokens": Setting("target number of tokens per chunk", least=1, most=100_000),
     "overlap_tokens": Setting("tokens that neighbouring chunks share", least=0, most=50_000),
@@ -422,6 +427,8 @@ def _elsewhere(key: str, text: str, config: Config) -> str:
         return Hint("reembed", text or "NAME")
     if key in _OF_THE_VECTORS:
         return Hint("reembed", config.embedding, set=f"{key}={text or 'VALUE'}")
+    if key == "language":
+        return Hint("reindex", language=text or "NAME")
     if key in CUTTING:
         return Hint("rechunk", **{key: text or "VALUE"})
     return f"set {key} in {FILE_NAME}"
@@ -451,7 +458,9 @@ def _check(key: str, value: object, *, where: str, name: str) -> object:
         raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=_example(key, name))
     setting = SETTINGS[key]
     if setting.choices and value not in setting.choices:
-        near = _nearest(str(value), setting.choices)
+        near = _nearest(str(value), setting.choices) or next(
+            (each for each in setting.choices if str(value).lower().startswith(each)), None
+        )
         hint = f"did you mean {near}?" if near else f"one of: {', '.join(setting.choices)}"
         raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=hint)
     if isinstance(value, int | float) and not _within(setting, value):

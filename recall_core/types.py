@@ -102,6 +102,8 @@ class Phrase(NamedTuple):
     """The user wrote the tokens in one piece, as in `node.js`."""
     any_of: tuple[Phrase, ...] = ()
     """If there are any, each of these counts as the phrase."""
+    indexed: tuple[str, ...] = ()
+    """What the full-text index is asked for, if not the tokens."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -310,6 +312,8 @@ class StoreInfo(NamedTuple):
     windowed: int
     """Vectors that are the mean of several windows, because their text exceeds the embedder's max_input."""
     snapshot: str  # newest doc.mtime of the live documents, or ""
+    language: str = "en"
+    """The language whose stems the full-text index has, or `none`."""
 
 
 class Stamp(NamedTuple):
@@ -447,6 +451,20 @@ class Skip(NamedTuple):
 Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", "copy", "done"]
 
 
+class LanguageChoice(NamedTuple):
+    """The language of a store, decided from a part of its first prose files."""
+
+    language: str
+    files: int
+    """Files that were looked at."""
+    words: int
+    """Words that were looked at."""
+    function_words: int
+    """Function words of any language among them."""
+    german: int
+    """German function words among these."""
+
+
 class Progress(NamedTuple):
     """Progress of an ingest run, a reembed or a copy. Counters only grow. files_total is 0 until discovery ends.
 
@@ -474,6 +492,8 @@ class Progress(NamedTuple):
     """Documents without text."""
     notes: tuple[tuple[str, str], ...] = ()
     """(path, remark about how it was read), reported at the end of a run."""
+    language: LanguageChoice | None = None
+    """How the run decided the store's language, if most function words are German. Reported at the end of a run."""
 
 
 Cut = Literal["start", "end", "both"]

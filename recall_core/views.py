@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from recall_core.contract import views as shapes
     from recall_core.contract.ledger import ExplainView, LeafView, PartView, PassageView, RecallView, StageValues
     from recall_core.contract.responses import CompletionResponse, ErrorResponse
-    from recall_core.contract.store import FileParts, IngestView, SkipView, StoreView
+    from recall_core.contract.store import FileParts, IngestView, LanguageView, SkipView, StoreView
     from recall_core.errors import RecallError
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
@@ -344,6 +344,8 @@ def ingest_view(progress: Progress) -> IngestView:
         view["tokens"] = progress.tokens
     if progress.without_text:
         view["without_text"] = progress.without_text
+    if progress.language is not None:
+        view["language"] = cast("LanguageView", progress.language._asdict())
     return view
 
 
@@ -387,6 +389,7 @@ def store_view(
         "counter": info.counter,
         "chunker": info.chunker,
         "tokenizer": info.tokenizer,
+        "language": info.language,
         "documents": info.documents,
         "chunks": info.chunks,
         "tokens": tokens,

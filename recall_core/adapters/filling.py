@@ -89,7 +89,7 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     settings = tuple(flags.set or ())
 
     embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), settings)
-    options = api.stores.NewStoreFields(embedding=embedding, settings=settings)
+    options = api.stores.NewStoreFields(embedding=embedding, language=flags.language, settings=settings)
     return api.recall.Recall.init(folder, **options if mode is None else {**options, "mode": mode})
 
 
@@ -193,6 +193,19 @@ def ingest_line(view: IngestView) -> str:
     return f"{outcome}{skipped}; {documents}, {count_of(view['chunks'], 'chunk')}{tokens}"
 
 
+def ingest_lines(view: IngestView) -> Iterator[str]:
+    """Yield the outcome of add or sync, and how the language was decided if most function words are German."""
+    yield ingest_line(view)
+    if "language" in view:
+        own = view["language"]
+        few = f", too few of {own['words']:,} words" if own["language"] != "de" else ""
+        other = "en" if own["language"] == "de" else "de"
+        yield (
+            f"language: {own['language']} ({own['german']:,} of {own['function_words']:,} function words in "
+            f"{count_of(own['files'], 'file')} are German{few}; for another: {Hint('reindex', language=other)})"
+        )
+
+
 def removed_lines(response: RemoveResponse) -> Iterator[str]:
     """Yield the removed documents, or with --dry-run those to remove."""
     view = response["removed"]
@@ -292,7 +305,7 @@ def root_answer_lines(response: RootsResponse) -> Iterator[str]:
         for root in response["roots"]:
             yield from _root_lines(root)
     if (ingest := response.get("ingest")) is not None:
-        yield ingest_line(ingest)
+        yield from ingest_lines(ingest)
 
 
 def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
@@ -516,6 +529,9 @@ COMMANDS: tuple[Command[Any], ...] = (
         operand=Operand("DIR", "the folder (default: the current one)", least=0),
         flags=(
             Flag("--embedding", "embedder for the semantic signal (default: local if installed, else hash)", "NAME"),
+            Flag(
+                "--language", "of the documents: auto (decided at the first add), none (no stems), en, de, …", "NAME"
+            ),
             Flag("--set", "save this setting in recall.toml", "KEY=VALUE", many=True),
             MODE,
         ),
@@ -525,7 +541,7 @@ COMMANDS: tuple[Command[Any], ...] = (
         "add",
         "Add files and folders to the store. Unchanged files are not processed again.",
         run=on_store(add),
-        prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
+        prints=in_lines(lambda response: ingest_lines(response["ingest"])),
         operand=Operand("PATH", "file, folder (saved as a root for sync), or - for stdin", most=None),
         flags=(
             *_RULES,
@@ -598,7 +614,7 @@ COMMANDS: tuple[Command[Any], ...] = (
         "sync",
         "Update the store from its roots: new, changed and deleted files.",
         run=on_store(sync),
-        prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
+        prints=in_lines(lambda response: ingest_lines(response["ingest"])),
         flags=(
             Flag("--watch", "keep syncing on every change, until Ctrl-C"),
             Flag("--reparse", "parse every file again, even if unchanged; vectors are reused"),

@@ -38,6 +38,7 @@ from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.text import is_storable
 from recall_core.types import StoreInfo
+from recall_core.words.versions import words_of
 
 if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
@@ -202,6 +203,9 @@ def _create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     )
     if config.vector_index == "lsh" and "signatures" in store.capabilities:
         store.sign(stores.values.signing_of(config))
+    if config.language != AUTO:
+        with store.writer() as writer:
+            writer.use_language(config.language)
     return store
 
 
@@ -246,6 +250,7 @@ class NewStoreFields(TypedDict, total=False):
     """
 
     embedding: str | None
+    language: str | None
     settings: GivenSettings
     name: str
     mode: int
@@ -259,8 +264,8 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     RecallError `no_folder`; EmbedError; ConfigError.
     """
     path, name = paths.absolute(folder), options.get("name", "")
-    embedding, settings = options.get("embedding"), options.get("settings", ())
-    config, warnings = initial_config(embedding, settings)
+    embedding, language, settings = options.get("embedding"), options.get("language"), options.get("settings", ())
+    config, warnings = initial_config(embedding, settings, language=language)
     kept: KeptSettings | None = None
     if not is_storable(str(path)):
         message = f"{str(folder)!r} cannot contain a store because its path is not UTF-8."
@@ -279,7 +284,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     if not is_new:
         found = FoundSettings(load(toml), toml, options.get("trust", False))
         found.expect(EMBEDDER, *(() if name else (STORE,)))
-        kept = _keep(found, has_flags=embedding is not None or bool(settings))
+        kept = _keep(found, has_flags=any((embedding, language, settings)))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
@@ -343,7 +348,7 @@ def _expect_apart(folder: Path, database: str) -> None:
 
 
 def initial_config(
-    embedding: str | None, settings: GivenSettings, *, is_new: bool = True
+    embedding: str | None, settings: GivenSettings, *, language: str | None = None, is_new: bool = True
 ) -> tuple[Config, tuple[str, ...]]:
     """Return the settings of a new store (defaults plus these), and notes on how `auto` was decided.
 
@@ -353,6 +358,8 @@ def initial_config(
     start = Config()._replace(**NEW) if is_new else Config()  # type: ignore[arg-type]  # values of its own fields
     if embedding is not None:  # first, because other settings depend on it
         start = replace(start, {"embedding": embedding}, where=flag("embedding"))
+    if language is not None:
+        start = replace(start, {"language": language}, where=flag("language"))
     values = settings_of(settings, where=flag("set"))
     config = assign(start, values, where=flag("set"))
     config, warnings = _resolve(config if embedding is None else config._replace(embedding=embedding))
@@ -403,12 +410,17 @@ def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str,
     usable: the settings without an embedder that waits to be accepted, which is not loaded to compare.
     """
     embedder = info.embedder if usable != config or agrees(config, info.embedder) else config.embedding
+    is_settled = not info.documents or config.language == AUTO or words_of(config.language) == words_of(info.language)
     pairs = (
         ("embedder", embedder, info.embedder),
         ("counter", config.counter, info.counter),
         ("chunker", chunker_identity(config), info.chunker),
+        ("language", info.language if is_settled else config.language, info.language),
     )
-    changes = {"embedder": Hint("reembed", config.embedding)}
+    changes = {
+        "embedder": Hint("reembed", config.embedding),
+        "language": Hint("reindex", language=config.language),
+    }
     stored = cut_as(config, chunker=info.chunker, counter=info.counter)
     cutting = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
     rechunk = Hint("rechunk", **cutting)

@@ -416,6 +416,7 @@ def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResp
         on_conflict=options.get("on_conflict", "error"),
         reembed=options.get("reembed", False) or not options.get("embeddings", True),
         accept_roots=options.get("accept_roots", False),
+        language=engine.config.language,
     )
     known = zip(engine.store.known_roots(), root_views(engine.store), strict=True)
     roots = [(each.root, root) for each, root in known]

@@ -46,6 +46,8 @@ class StoreView(FileParts):
     counter: str
     chunker: str
     tokenizer: str
+    language: str
+    """The language whose stems the full-text index has, or `none`."""
     documents: int
     chunks: int
     tokens: int
@@ -149,6 +151,20 @@ class RootChangeView(TypedDict):
     """Numbers of the folder's other roots."""
 
 
+class LanguageView(TypedDict):
+    """The language of a store, decided from a part of its first prose files."""
+
+    language: str
+    files: int
+    """Files that were looked at."""
+    words: int
+    """Words that were looked at."""
+    function_words: int
+    """Function words of any language among them."""
+    german: int
+    """German function words among these."""
+
+
 class IngestView(TypedDict):
     """The outcome of add or sync."""
 
@@ -171,6 +187,8 @@ class IngestView(TypedDict):
     reused: int
     """Chunks whose vector was reused."""
     skipped: list[SkipView]
+    language: NotRequired[LanguageView]
+    """How `auto` decided, if most function words are German."""
     tokens: NotRequired[int]
     """Tokens that the embedder's provider charged, if it reports them."""
     without_text: NotRequired[int]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
-from recall_core import shell
+from recall_core import shell, words
 from recall_core.config import COMMIT_SECONDS, Config
 from recall_core.errors import IngestError, RecallError, UsageError
 from recall_core.ingest import discover, kinds
@@ -57,12 +57,28 @@ from recall_core.ports import Embedder
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, Writer
 from recall_core.text import counter, nfc
-from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage, is_granted
+from recall_core.types import (
+    Fingerprint,
+    LanguageChoice,
+    NewDocument,
+    NewFile,
+    Progress,
+    Root,
+    Skip,
+    Stage,
+    is_granted,
+)
 
 EVENT_SECONDS = 0.05  # minimum time between two events about files
 _COMMIT_CHARS = 4_000_000  # upper limit: a slow embedder handles fewer in COMMIT_SECONDS
 _COMMIT_CHUNKS = 512
 _WINDOW = 64  # files after the current one that may be parsed ahead
+SAMPLE_FILES = 200
+"""Files from which a language is guessed, evenly over their sorted paths."""
+SAMPLE_CHARS = 400_000
+"""Characters of all these files together."""
+_EARLY_BYTES = 32_000_000  # files that stay in memory after the guess, until their turn
+_NO_PROSE = ("code", "outline", "json", "jsonl", "table")
 _FIRST_COMMIT_CHARS = 20_000  # used until the embedder's pace is known
 
 
@@ -168,6 +184,11 @@ class _IngestRun:
         self.files_done = self.documents = self.chunks = self.embedded = self.reused = 0
         self.unchanged = self.added = self.updated = self.removed = self.without_text = 0
         self.is_discovered = False
+        self.language = "" if config.language == AUTO else config.language
+        """What a store without documents gets with its first; "" leaves it as it is."""
+        self.guess: LanguageChoice | None = None
+        self.read_early: dict[str, tuple[str, FileDocuments]] = {}
+        """Files that were read to guess the language, by path, with the hash of their bytes."""
 
     def read_roots(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
         """Read all files of these roots and yield the events.
@@ -180,6 +201,7 @@ class _IngestRun:
         self._sweep(swept)
         self.is_discovered = True
         jobs = [self.jobs[path] for path in sorted(self.jobs)]
+        yield from self._choose_language(jobs)
         ahead = ReadAhead(jobs, reader=self.reader, options=self._options, begin=self._begin)
         for at, (found, root) in enumerate(jobs):
             path = found.path
@@ -202,6 +224,8 @@ class _IngestRun:
         found = Found(name, "", raw.size, raw.mtime_ns)
         made = self._documents(found, raw, options)
         _check_free(name, made.documents, store=self.store, base=self.base)
+        if self._is_language_open():
+            self._guess_language([made])
         known = self._known_file(found)
         is_same = known is not None and (known.hash, known.settings) == (raw.digest, made.settings)
         if known and is_same and _is_unchanged(known, made.documents, store=self.store):
@@ -249,6 +273,44 @@ class _IngestRun:
                 self.displaced[found.os_path] = Skip(found.path, "same_name", reason)
                 return
         self.jobs.setdefault(found.path, (found, root))
+
+    def _is_language_open(self) -> bool:
+        return not self.language and not self.store.info().documents
+
+    def _choose_language(self, jobs: Sequence[tuple[Found, Root]]) -> Iterator[Progress]:
+        """Guess the language of a store without documents from prose among these files, and keep what was read."""
+        if not self._is_language_open():
+            return
+        prose = [job for job in jobs if self._is_prose(*job)]
+        count = min(len(prose), SAMPLE_FILES)
+        sample = [prose[at * len(prose) // count] for at in range(count)]
+        ahead = ReadAhead(sample, reader=self.reader, options=self._options, begin=self._begin)
+        sampled: list[FileDocuments] = []
+        kept = 0
+        for at, (found, root) in enumerate(sample):
+            ahead.turn(at)
+            with suppress(OSError, RecallError):  # reported at the file's turn
+                raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
+                made = self._documents(found, raw, self._options(found, root))
+                sampled.append(made)
+                kept += raw.size
+                if kept <= _EARLY_BYTES:
+                    self.read_early[found.path] = raw.digest, made
+            self.reader.forget(found.path)
+            yield from self._report("discover", found.path)
+        self._guess_language(sampled)
+
+    def _is_prose(self, found: Found, root: Root) -> bool:
+        parser = self._options(found, root).parser
+        with suppress(RecallError):  # reported at the file's turn
+            return kinds.choose(found.path, b"", parser=parser, overrides=self.config.parsers) not in _NO_PROSE
+        return False
+
+    def _guess_language(self, sample: Sequence[FileDocuments]) -> None:
+        texts = ("\n".join(chunk.text for each in made.documents for chunk in each.chunks) for made in sample)
+        guess = words.language.guess([text[: SAMPLE_CHARS // len(sample)] for text in texts])
+        self.language = guess.language
+        self.guess = guess if 2 * guess.german > guess.function_words else None
 
     def _sweep(self, roots: Sequence[Root]) -> None:
         """Remove files of these roots that are gone. Report changed files that a rule now excludes.
@@ -311,9 +373,13 @@ class _IngestRun:
             self.skips[found.path] = skip_of(found.path, error)
 
     def _begin(self, found: Found, options: Root) -> None:
-        """Start parsing a file ahead of its turn unless it is unchanged. Raises what reading the file raises."""
+        """Start parsing a file ahead of its turn unless it is unchanged or was read early.
+
+        Raises what reading it raises.
+        """
         known = self._known_file(found)
-        if known and self._is_unchanged_by_status(known, found, options):
+        is_read = found.path in self.read_early
+        if is_read or (known and self._is_unchanged_by_status(known, found, options)):
             return
         raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
         if not (known and self._is_unchanged_by_content(known, raw, options)):
@@ -359,14 +425,16 @@ class _IngestRun:
             self.batch.labelled.append((known.path, root))
 
     def _documents(self, found: Found, raw: RawFile, options: Root) -> FileDocuments:
-        made = read_documents(
+        early = self.read_early.pop(found.path, None)
+        if early is not None and early[0] == raw.digest:
+            return early[1]
+        return read_documents(
             raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
         )
-        self.notes += [(found.path, note) for note in made.notes]
-        return made
 
     def _put(self, found: Found, raw: RawFile, root: Root | None, made: FileDocuments) -> None:
         documents = made.documents
+        self.notes += [(found.path, note) for note in made.notes]
         is_back = root is None or found.path in self.taken_back
         left_out = frozenset() if is_back else self.left_out.get(root, frozenset())  # type: ignore[arg-type]
         documents = tuple(each for each in documents if each.path not in left_out) if left_out else documents
@@ -404,6 +472,9 @@ class _IngestRun:
         with self.store.writer() as writer:
             check_embedder(self.store, self.embedder)
             check_cut(self.store, self.cut_by)
+            if batch.files and self.language:
+                self.guess = self.guess if writer.use_language(self.language) else None
+                self.language = ""
             batch.write(writer, self._select_unwritten(files))
         self.reused += batch.chunks - len(missing)
         self.batch = Batch()
@@ -480,6 +551,7 @@ class _IngestRun:
             tokens=None if tokens is None else tokens - (self.tokens_before or 0),
             without_text=self.without_text,
             notes=tuple(self.notes) if stage == "done" else (),
+            language=self.guess if stage == "done" else None,
         )
 
 

@@ -45,6 +45,8 @@ class Header(ExportLine, frozen=True, tag="header"):
     documents: int
     chunks: int
     embeddings: bool
+    language: str | msgspec.UnsetType = msgspec.UNSET
+    """Absent for `en`."""
 
 
 class RootLine(ExportLine, frozen=True, tag="root"):
@@ -303,7 +305,9 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
     with store.reading():
         info, known = store.info(), store.known_roots()
         made_with = info.embedder, info.dimension, info.counter, info.chunker
-        write(Header(FORMAT_VERSION, *made_with, info.digest, info.documents, info.chunks, embeddings))
+        language = info.language if info.language != "en" else msgspec.UNSET
+        counts = info.documents, info.chunks
+        write(Header(FORMAT_VERSION, *made_with, info.digest, *counts, embeddings, language))
         for each in known:
             write(root_line(each))
         roots = tuple(each.root for each in known)
@@ -323,6 +327,7 @@ def import_(
     on_conflict: str = "error",
     reembed: bool = False,
     accept_roots: bool = False,
+    language: str = "auto",
 ) -> TransferView:
     """Import an export in one transaction. Only one file is in memory at a time.
 
@@ -330,6 +335,7 @@ def import_(
     from elsewhere must not decide what is read here. Returns what was put into the store.
 
     embedder: the store's own; it makes vectors if the export has none, or with reembed.
+    language: of a store without documents; `auto` for the export's.
     on_conflict: for a file that the store knows, or a document on a live path: `error`, `skip` or `replace`.
 
     Raises StoreError `import_unreadable`, `import_invalid`, `import_version`, `import_conflict`, `counter_mismatch`,
@@ -349,6 +355,8 @@ def import_(
         put, same, is_other = (0, 0), "", on_conflict != "error"
         with store.writer() as writer:
             _check_fits(incoming.header, store, embedder, source, reembed=reembed)
+            own = "en" if incoming.header.language is msgspec.UNSET else incoming.header.language
+            writer.use_language(own if language == "auto" else language)
             for file in incoming.files(writer):
                 # The store may already have the whole export, for example after an import that was killed before its
                 # report.

@@ -463,6 +463,12 @@ class Writer(Protocol):
     def judgements(self) -> JudgementWriter:
         """Changes to judgements in the same batch."""
 
+    def use_language(self, language: str) -> bool:
+        """Use the words of this language in a store without documents. Return False if the store has documents.
+
+        language: as in the setting, but not `auto`.
+        """
+
     def put(self, file: NewFile) -> None:
         """Replace everything stored for this file's path with these documents."""
 

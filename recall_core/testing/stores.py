@@ -249,6 +249,21 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
 
     # Writes.
 
+    def test_only_an_empty_store_takes_another_language(self) -> None:
+        store = self.empty()
+        with store.writer() as writer:
+            assert writer.use_language("de")
+        put(store, file_of("a.txt", ["Die Häuser"]))
+        with store.writer() as writer:
+            assert not writer.use_language("none")
+        assert store.analyzer.language == store.info().language == "de"
+        assert len(lexical_of(store, "Haus")) == 1
+        with store.writer() as writer:
+            writer.tombstone(["a.txt"])
+            assert writer.use_language("none")
+        put(store, file_of("a.txt", ["Die Häuser"]))
+        assert (store.info().language, len(lexical_of(store, "Haus"))) == ("none", 0)
+
     def test_new_store_is_empty(self) -> None:
         store = self.empty()
         info = store.info()

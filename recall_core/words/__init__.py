@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.words import old
+    from recall_core.words import language, old
 else:
     __getattr__ = attach(__name__)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PORTER = "porter unicode61 remove_diacritics 2"
 
-_FOLDING = "unicode61 remove_diacritics 2"
+FOLDING = "unicode61 remove_diacritics 2"
 
 _JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
@@ -50,6 +50,11 @@ class Analyzer:
     """FTS5's tokenizer for the forms."""
 
     @property
+    def language(self) -> str:
+        """The language whose stems are used, or `none`."""
+        return self.name.partition(" ")[2] or "en"
+
+    @property
     def described(self) -> str:
         """How the figures of a store name its words."""
         return "; ".join(filter(None, (self.tokenizer, self.name, f"stop words {STOP_WORDS_NAME}")))
@@ -63,17 +68,21 @@ class Analyzer:
 
     def tokens(self, text: str, *, ends: Ends = "none") -> tuple[str, ...]:
         """Return the tokens of a text, folded, before stemming."""
-        return _tokenize(_FOLDING, self.form(text, ends=ends))
+        return tokenize(FOLDING, self.form(text, ends=ends))
 
     def stem(self, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the term of each token."""
         check()
-        return _tokenize(self.tokenizer, " ".join(tokens))
+        return tokenize(self.tokenizer, " ".join(tokens))
 
     def phrase(self, text: str, written: str | None = None) -> Phrase | None:
         """Return the phrase of a text, or None if it has no token. written: how an answer names it."""
         tokens = self.tokens(text, ends="inner")
-        return Phrase(text if written is None else written, tokens, self.stem(tokens)) if tokens else None
+        return self.phrase_of(tokens, text if written is None else written) if tokens else None
+
+    def phrase_of(self, tokens: Sequence[str], text: str = "") -> Phrase:
+        """Return these tokens as a phrase. text: how an answer names it."""
+        return Phrase(text, tuple(tokens), self.stem(tokens))
 
     def each(self, tokens: Sequence[str]) -> tuple[Phrase, ...]:
         """Return each token as a phrase of one word."""
@@ -156,7 +165,8 @@ def _tokenizers() -> apsw.Connection:
     return apsw.Connection(":memory:")
 
 
-def _tokenize(tokenizer: str, form: str) -> tuple[str, ...]:
+def tokenize(tokenizer: str, form: str) -> tuple[str, ...]:
+    """Return the tokens of a form by a tokenizer of FTS5."""
     return tuple(_call(tokenizer, form, include_offsets=False))
 
 
@@ -181,4 +191,4 @@ def _locate(tokenizer: str, text: str) -> list[tuple[int, int, str]]:
 @lru_cache(65_536)
 def _is_folded_by_tokenizer(letter: str) -> bool:
     """Return True if the tokenizer makes the same token of a letter and of its folded form."""
-    return letter < "\x80" or _tokenize(_FOLDING, f"a{letter}a") == _tokenize(_FOLDING, f"a{fold(letter)}a")
+    return letter < "\x80" or tokenize(FOLDING, f"a{letter}a") == tokenize(FOLDING, f"a{fold(letter)}a")

@@ -173,7 +173,7 @@ def _beginning(term: str, index: Index) -> list[Phrase]:
 def _halves(word: str, analyzer: Analyzer, index: Index) -> list[Phrase]:
     """Return the pairs of words that make up this one and that the store has next to each other."""
     cuts = [(word[:at], word[at:]) for at in range(1, len(word))]
-    halves = [Phrase("", pair, analyzer.stem(pair)) for pair in cuts]
+    halves = list(map(analyzer.phrase_of, cuts))
     known = _known(analyzer.each([half for pair in cuts for half in pair]), index)
     near = [half for half in halves if all((term,) in known for term in half.terms)]
     both = _known(near, index)

@@ -11,4 +11,17 @@ from recall_core.words.analyzer import Analyzer
 @cache
 def analyzer_named(name: str) -> Analyzer:
     """Return the analyzer with this name, "" for that of stores that were made before words had names."""
-    return Analyzer() if name else words.old.OldAnalyzer()
+    match name:
+        case "":
+            return words.old.OldAnalyzer()
+        case "words-1 de":
+            return words.language.German()
+        case "words-1 none":
+            return words.language.Unstemmed()
+        case _:
+            return Analyzer()
+
+
+def words_of(language: str) -> str:
+    """Return the name of a language's analyzer. Languages without words of their own have those of English."""
+    return f"words-1 {language if language in ('de', 'none') else 'en'}"

@@ -159,6 +159,7 @@ class SqliteCatalog(OpenStore):
         rows = self.execute("SELECT key, value FROM meta WHERE key <> ?", (TOLD_SKIPS,))
         with making_sense(self.path):
             meta = {key: records.text_of(value) for key, value in rows}
+            analyzer = analyzer_named(meta.get(WORDS, ""))
             windowed, newest = census.read_windowed_and_newest(self.execute, meta)
             return StoreInfo(
                 path=self.path,
@@ -167,7 +168,7 @@ class SqliteCatalog(OpenStore):
                 dimension=int(meta["dimension"]),
                 counter=meta["counter"],
                 chunker=meta["chunker"],
-                tokenizer=analyzer_named(meta.get(WORDS, "")).described,
+                tokenizer=analyzer.described,
                 generation=int(meta["generation"]),
                 digest=store_digest(meta["embedder"], meta["digest_sum"]),
                 documents=int(meta["documents"]),
@@ -176,6 +177,7 @@ class SqliteCatalog(OpenStore):
                 tombstones=int(meta["tombstones"]),
                 windowed=windowed,
                 snapshot=newest,
+                language=analyzer.language,
             )
 
     def generation(self) -> int:

@@ -38,7 +38,7 @@ def expression(query: LexicalQuery) -> str:
     """Return the query in FTS5 syntax, "" if nothing can match. In a very long OR, equal alternatives appear once."""
     if isinstance(query, RawQuery):
         return " OR ".join(dict.fromkeys(alternatives(query))) or query.text
-    return (" OR " if query.match == "any" else " AND ").join(quote(phrase.tokens) for phrase in query.phrases)
+    return (" OR " if query.match == "any" else " AND ").join(quote(phrase) for phrase in query.phrases)
 
 
 AT_ONCE = 100
@@ -71,9 +71,9 @@ def alternatives(query: RawQuery) -> tuple[str, ...]:
     return tuple(found) if len(found) > AT_ONCE else ()
 
 
-def quote(tokens: Sequence[str]) -> str:
+def quote(phrase: Phrase) -> str:
     """Return the phrase in FTS5 syntax. No token of the index contains a double quote."""
-    return '"' + " ".join(tokens) + '"'
+    return '"' + " ".join(phrase.indexed or phrase.tokens) + '"'
 
 
 def frequencies(
@@ -97,7 +97,7 @@ def frequencies(
             counted[phrase.key] = len(phrase_counts(execute, phrase))
         elif phrase.key not in counted:
             sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
-            counted[phrase.key] = int(execute(sql, (quote(phrase.tokens),))[0][0])
+            counted[phrase.key] = int(execute(sql, (quote(phrase),))[0][0])
     return counted
 
 
@@ -121,7 +121,7 @@ def phrase_counts(execute: Execute, phrase: Phrase) -> Counts:
     )
     for one in each:
         if len(one.terms) > 1:
-            for row, found in execute(MATCHING, (quote(one.tokens),)):
+            for row, found in execute(MATCHING, (quote(one),)):
                 ((title, body),) = json.loads(found)
                 before = counts.get(row, (0, 0))
                 counts[row] = before[0] + title, before[1] + body

@@ -102,7 +102,7 @@ def _in_rows(execute: Execute, phrases: Sequence[Phrase], rowids: Sequence[int])
     counts: dict[Stems, Counts] = {phrase.terms: {} for phrase in phrases}
     if not phrases or not rowids:
         return counts
-    anywhere = " OR ".join(quote(phrase.tokens) for phrase in phrases)
+    anywhere = " OR ".join(quote(phrase) for phrase in phrases)
     for rowid, found in execute(MATCHING + _AMONG, (anywhere, json.dumps(list(rowids)))):
         for phrase, (title, body) in zip(phrases, json.loads(found), strict=True):
             if title or body:
@@ -239,7 +239,7 @@ class Phrased:
         if self._query.match == "any":
             long = {phrase.terms: phrase for phrase in self._query.long_phrases}
             dfs = frequencies(self._execute, list(long.values()))
-            matches = [quote(long[terms].tokens) for terms in sorted(long, key=dfs.__getitem__)]
+            matches = [quote(long[terms]) for terms in sorted(long, key=dfs.__getitem__)]
         found: dict[int, float] = {}
         for match in matches:
             for rowid, raw in scores(self._execute, match, where=where, k=k, title_weight=title_weight).items():

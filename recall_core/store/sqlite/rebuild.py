@@ -34,6 +34,7 @@ from recall_core.store.sqlite.salvage import OldDocument, OldFile, Remains, Row,
 from recall_core.store.sqlite.schema import without_names
 from recall_core.store.values import Lost, MadeWith, StoreCheck, find_flaws
 from recall_core.text import embedded_hash, utc
+from recall_core.words.versions import analyzer_named
 
 New = TypeVar("New", bound=SqliteCatalog)
 Making = Callable[[], MadeWith | None]
@@ -206,6 +207,8 @@ def _build_from(
         )
     new = create(target, **own._asdict())
     try:
+        with new.writer() as writer:
+            writer.use_language(analyzer_named(meta.get(schema.WORDS, "")).language)
         with new.transaction():
             lost = _Rebuild(old, new, meta, Path(os.path.realpath(where)).parent).run()
         for code in _SOUND:

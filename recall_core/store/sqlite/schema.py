@@ -14,7 +14,7 @@ from recall_core.marks import load
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256
-from recall_core.words.analyzer import PORTER
+from recall_core.words.analyzer import PORTER, Analyzer
 from recall_core.words.versions import analyzer_named
 
 APPLICATION_ID = 0x5265636C  # "Recl": identifies a Recall store
@@ -25,6 +25,17 @@ TOLD_SKIPS = "told_skips"
 """Key of the only value of meta that may be long; readers of the other values skip it."""
 WORDS = "words"
 """Key of the name of the words; see `words.analyzer`. Stores made before words had names have none."""
+
+_INSTANCES = "CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);"
+
+
+_FULL_TEXT = """
+CREATE VIRTUAL TABLE chunk_fts USING fts5(
+  title, body, content='chunk_search', content_rowid='id', tokenize='{}'
+);
+CREATE VIRTUAL TABLE chunk_vocab USING fts5vocab(chunk_fts, row);
+"""
+
 
 _TABLES = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -93,11 +104,7 @@ CREATE TABLE vec_cache(text_hash BLOB PRIMARY KEY, embedding BLOB NOT NULL) WITH
 
 CREATE VIEW chunk_search AS
   SELECT rowid AS id, title, coalesce(search_text, text) AS body FROM chunk WHERE deleted = 0;
-CREATE VIRTUAL TABLE chunk_fts USING fts5(
-  title, body, content='chunk_search', content_rowid='id', tokenize='{PORTER}'
-);
-CREATE VIRTUAL TABLE chunk_vocab USING fts5vocab(chunk_fts, row);
-
+{_FULL_TEXT.format(PORTER)}
 CREATE TRIGGER chunk_text_is_immutable BEFORE UPDATE OF title, text, search_text ON chunk
 BEGIN SELECT RAISE(ABORT, 'chunk text is immutable'); END;
 
@@ -117,7 +124,7 @@ END;
 """
 
 
-_EVALUATION = """
+_EVALUATION = f"""
 DROP TRIGGER chunk_tombstone;
 CREATE TRIGGER chunk_tombstone AFTER UPDATE OF deleted ON chunk WHEN old.deleted = 0 AND new.deleted = 1
 BEGIN
@@ -143,7 +150,7 @@ CREATE TABLE judgement(
   grade INTEGER NOT NULL,
   PRIMARY KEY(query, path, offset, end_offset)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
+{_INSTANCES}
 """
 
 
@@ -390,6 +397,13 @@ def migrate(
         db.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")  # the next writer computes them again
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", len(steps))
+
+
+def set_words(execute: blocks.Execute, analyzer: Analyzer) -> None:
+    """Make these the words of a store without live chunks."""
+    tables = _FULL_TEXT.format(analyzer.tokenizer) + _INSTANCES
+    execute(f"DROP TABLE chunk_instance; DROP TABLE chunk_vocab; DROP TABLE chunk_fts; {tables}")
+    execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (WORDS, analyzer.name))
 
 
 def without_names(title: str) -> str:

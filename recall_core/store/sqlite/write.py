@@ -16,10 +16,18 @@ from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgementWriter
 from recall_core.store.sqlite.records import Execute, digest_of, stored_analyzer, text_of
-from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, vector_checksum
+from recall_core.store.sqlite.schema import (
+    PURGED,
+    TOLD_SKIPS,
+    own_hash,
+    reading_hash,
+    set_words,
+    vector_checksum,
+)
 from recall_core.text import chunk_id, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 from recall_core.words.analyzer import Analyzer
+from recall_core.words.versions import analyzer_named, words_of
 
 _INSERT_DOC = """
 INSERT INTO doc(rowid, id, path, file, mtime, size, hash, title, source, meta, digest)
@@ -87,6 +95,17 @@ class SqliteWriter:
         self.judgements = SqliteJudgementWriter(execute)
         self._last_doc = last_rowid(execute, "doc")
         self._last_chunk = last_rowid(execute, "chunk")
+
+    def use_language(self, language: str) -> bool:
+        """Use the words of this language; see `store.port.Writer`."""
+        if self._execute("SELECT 1 FROM doc WHERE deleted = 0 LIMIT 1"):
+            return False
+        analyzer = analyzer_named(words_of(language))
+        if analyzer.language != self._analyzer.language:
+            set_words(self._execute, analyzer)
+            self._analyzer = analyzer
+            self._inserts = Inserts(self._execute, self._execute_many, analyzer)
+        return True
 
     def put(self, file: NewFile) -> None:
         """Replace everything stored for this file's path with these documents."""
