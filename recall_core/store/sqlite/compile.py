@@ -21,6 +21,7 @@ from recall_core.rql.ast import (
     OrderKey,
     Predicate,
     Value,
+    Words,
 )
 from recall_core.rql.fields import info_of, mentions_chunk
 from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match, like_prefix
@@ -80,11 +81,13 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
     return Compiled(exists, inner.params)
 
 
-def is_native(expr: Predicate) -> bool:
-    """Return True if SQLite compares a column or a tag itself, with an index if it has one.
+def is_native(expr: Predicate | Words) -> bool:
+    """Return True if SQLite compares a column or a tag itself, with an index if it has one, or the index has words.
 
     Otherwise a pattern or a metadata value is evaluated for each row.
     """
+    if isinstance(expr, Words):
+        return True
     sql = _predicate(expr).sql
     return "recall_" not in sql and "json_" not in sql
 
@@ -123,7 +126,13 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
     if isinstance(expr, And | Or):
         terms = [_compile(term, names_rows=names_rows) for term in expr.terms]
         return _join(terms, "AND" if isinstance(expr, And) else "OR")
+    if isinstance(expr, Words):
+        return Compiled(f"({_HAS_WORDS})", (expr.text,))
     return _predicate(expr, names_rows=names_rows)
+
+
+_HAS_WORDS = "c.rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH recall_phrase(?))"
+"""SQLite looks the words up once. `recall_phrase` is the phrase of a text, in FTS5 syntax."""
 
 
 def _join(parts: list[Compiled], operator: str) -> Compiled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recall_core.rql.ast import And, Expr, IsNull, Not, Or
+from recall_core.rql.ast import And, Expr, IsNull, Not, Or, Predicate, Words
 from recall_core.rql.fields import mentions_chunk
 from recall_core.rql.print import print_filter
 from recall_core.store.sqlite.compile import compile_filter
@@ -44,7 +44,8 @@ def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr],
     """Test each row once against every predicate. All counts are sums over the results."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
-    tests += [compile_filter(IsNull(leaf.field), table=table) for leaf in leaves.values()]
+    lacking = _lacking(leaves)
+    tests += [compile_filter(each, table=table) for each in lacking.values()]
     columns = ", ".join(f"{test.sql} AS v{number}" for number, test in enumerate(tests))
     named = {text: f"v{number}" for number, text in enumerate(leaves)}
     terms = [_over(term, named) for term in chain]
@@ -62,15 +63,20 @@ def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr],
     )
     rows, *found = execute(sql, tuple(value for test in tests for value in test.params))[0]
     passing, rest = found[: len(parts)], found[len(parts) :]
-    missing, removed = rest[: len(leaves)], rest[len(leaves) :]
+    missing, removed = rest[: len(lacking)], rest[len(lacking) :]
     size = len(chain)
     triples = zip(removed[:size], removed[size : 2 * size], removed[2 * size :], strict=True)
     return FilterCounts(
         rows,
         dict(zip(parts, passing, strict=True)),
-        dict(zip(leaves, missing, strict=True)),
+        dict(zip(lacking, missing, strict=True)),
         tuple(Removed(*triple) for triple in triples),
     )
+
+
+def _lacking(leaves: Mapping[str, Predicate | Words]) -> dict[str, IsNull]:
+    """Return for each predicate on a field the test for rows without a value."""
+    return {text: IsNull(leaf.field) for text, leaf in leaves.items() if not isinstance(leaf, Words)}
 
 
 def _over(expr: Expr, named: Mapping[str, str]) -> str:
@@ -105,7 +111,7 @@ def _one_by_one(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Exp
     return FilterCounts(
         rows,
         {text: _count(execute, (part,), table) for text, part in parts.items()},
-        {text: _count(execute, (IsNull(leaf.field),), table) for text, leaf in leaves.items()},
+        {text: _count(execute, (each,), table) for text, each in _lacking(leaves).items()},
         tuple(removed),
     )
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import ref
 
 import apsw
 
@@ -35,7 +36,7 @@ from recall_core.store.sqlite.lexical import (
     scores_of,
     stem_frequencies,
 )
-from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.records import Execute, stored_analyzer
 from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, Row, TermStat
 from recall_core.words.analyzer import Analyzer
 
@@ -47,6 +48,15 @@ def register(db: apsw.Connection) -> None:
     db.register_fts5_function("recall_counted", _count_in_row)
     db.register_fts5_function("recall_instances", _locate)
     db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
+    held = ref(db)  # a connection that refers to itself is never freed
+
+    def phrase_of(*texts: Any) -> str:
+        connection = held()
+        assert connection is not None  # noqa: S101 - it runs the statement
+        phrase = stored_analyzer(lambda sql, values=(): connection.execute(sql, values).fetchall()).phrase(*texts)
+        return quote(phrase.tokens if phrase else ())
+
+    db.create_scalar_function("recall_phrase", phrase_of, 1, deterministic=True)
 
 
 _LOOK_UP = 40  # posting entries read in the time in which FTS5 finds one row among them

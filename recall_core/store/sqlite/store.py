@@ -22,7 +22,18 @@ from recall_core.store.sqlite.connect import connect, create, discard, load_vect
 from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.schema import PAGE_SIZE, WORDS
-from recall_core.types import Key, LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, Table, TermStat, Vector
+from recall_core.types import (
+    Chunk,
+    Key,
+    LexicalQuery,
+    LiteralQuery,
+    Occurrences,
+    RawQuery,
+    Row,
+    Table,
+    TermStat,
+    Vector,
+)
 from recall_core.words.analyzer import Analyzer
 
 if TYPE_CHECKING:
@@ -36,6 +47,9 @@ if TYPE_CHECKING:
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_WHERE = """
 SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE
+"""
+_HAS_WORDS = """
+SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH recall_phrase(?) AND rowid = (SELECT rowid FROM chunk WHERE id = ?)
 """
 _FEW_ROWS = 3
 _TERMS_BEGINNING = """
@@ -342,6 +356,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         rows = self.execute(sqlite.reranked.FIND, parameters)
         is_as_kept = sqlite.reranked.is_as_kept
         return {bytes(key): bytes(vector) for key, vector, checksum in rows if is_as_kept(vector, checksum)}
+
+    def has_words(self, text: str, chunk: Chunk) -> bool:
+        """Return True if a live chunk has these words next to each other; see store.port.Search."""
+        return bool(self.execute(_HAS_WORDS, (text, chunk.id)))
 
     def is_indexed(self, rowid: int) -> bool:
         """Return True if the full-text index contains a chunk."""
