@@ -71,7 +71,12 @@ def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | No
     ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}
     config = plan.config
     query = literal(
-        plan.lexical, analyzer=store.analyzer, index=store, match=config.match, stop_words=config.stop_words
+        plan.lexical,
+        analyzer=store.analyzer,
+        index=store,
+        match=config.match,
+        stop_words=config.stop_words,
+        typed=plan.typed,
     )
     occurrences = store.occurrences(query, list(ids))
     holders: dict[str, frozenset[str]] = {}

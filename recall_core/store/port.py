@@ -97,7 +97,7 @@ class Search(Protocol):
         """
 
     def terms_beginning(
-        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+        self, letters: Sequence[str], shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> Mapping[str, int]:
         """Return terms, as `stems` gives them, with the number of chunks that contain each.
 
@@ -111,6 +111,9 @@ class Search(Protocol):
 
         Reads the whole vocabulary.
         """
+
+    def texts_with(self, term: str, *, most: int) -> Sequence[str]:
+        """Return the title and the text of at most `most` live chunks with this term, each as one text."""
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""

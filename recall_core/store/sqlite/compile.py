@@ -125,7 +125,7 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
         return Compiled(f"NOT {inner.sql}", inner.params)
     if isinstance(expr, And | Or):
         terms = [_compile(term, names_rows=names_rows) for term in expr.terms]
-        return _join(terms, "AND" if isinstance(expr, And) else "OR")
+        return join(terms, "AND" if isinstance(expr, And) else "OR")
     if isinstance(expr, Words):
         return Compiled(f"({_HAS_WORDS})", (expr.text,))
     return _predicate(expr, names_rows=names_rows)
@@ -135,12 +135,12 @@ _HAS_WORDS = "c.rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH reca
 """SQLite looks the words up once. `recall_phrase` is the phrase of a text, in FTS5 syntax."""
 
 
-def _join(parts: list[Compiled], operator: str) -> Compiled:
+def join(parts: list[Compiled], operator: str) -> Compiled:
     """Return the parts as a balanced tree, because SQLite limits the depth of an expression."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    left, right = _join(parts[:half], operator), _join(parts[half:], operator)
+    left, right = join(parts[:half], operator), join(parts[half:], operator)
     return Compiled(f"({left.sql} {operator} {right.sql})", left.params + right.params)
 
 
@@ -252,7 +252,7 @@ def _meta_in(expr: In) -> Compiled:
         if wanted:
             has_type, test = _has_type(path, *types), _test(In(expr.field, wanted), value)
             parts.append(Compiled(f"({has_type.sql} AND {test.sql})", has_type.params + test.params))
-    return _join(parts, "OR")
+    return join(parts, "OR")
 
 
 _NUMBER, _TEXT, _MISSING = ("integer", "real"), ("text",), ("null", "array", "object")

@@ -392,10 +392,11 @@ def instances(
     if query.is_empty or not rows:
         return [() for _ in rows]
     if isinstance(query, LiteralQuery):
-        numbers: dict[Stems, int] = {}
+        numbers: tuple[dict[Stems, int], dict[Stems, int]] = {}, {}
         for number, phrase in enumerate(query.phrases):
             for each in phrase.any_of or (phrase,):
-                numbers.setdefault(each.terms, number)
+                for column in numbers[:1] if phrase.in_title else numbers:
+                    column.setdefault(each.terms, number)
         matching = {row.rowid for row in rows}
         if query.match == "all" and query.is_weighed:
             matching = set(_of_matching(occurrences(execute, query, sorted(matching)), query).lengths)
@@ -460,14 +461,14 @@ def _in_row(row: Row, places: Sequence[_Place], analyzer: Analyzer) -> tuple[Ins
     return tuple(found)
 
 
-def _in_terms(row: Row, phrases: Mapping[Stems, int], analyzer: Analyzer) -> tuple[Instance, ...]:
-    """Return the instances in one row of phrases that count wherever their terms occur."""
+def _in_terms(row: Row, phrases: Sequence[Mapping[Stems, int]], analyzer: Analyzer) -> tuple[Instance, ...]:
+    """Return the instances in one row of phrases that count wherever their terms occur in the title, or the text."""
     check()
-    by_first: dict[str, list[tuple[Stems, int]]] = {}
-    for stems, number in phrases.items():
-        by_first.setdefault(stems[0], []).append((stems, number))
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
+        by_first: dict[str, list[tuple[Stems, int]]] = {}
+        for stems, number in phrases[column].items():
+            by_first.setdefault(stems[0], []).append((stems, number))
         terms = analyzer.locate(text)
         own = [term for _, _, term in terms]
         held = [

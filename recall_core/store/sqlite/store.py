@@ -58,6 +58,10 @@ SELECT term, doc FROM chunk_vocab WHERE term BETWEEN ?1 AND ?1 || char(1114111) 
 _TERMS_ENDING = """
 SELECT term FROM chunk_vocab WHERE substr(term, -length(?1)) = ?1 ORDER BY doc DESC, term LIMIT ?2
 """
+_TEXTS_WITH = """
+SELECT d.title || char(10) || c.text FROM (SELECT DISTINCT doc FROM chunk_instance WHERE term = ? LIMIT ?) found
+JOIN chunk c ON c.rowid = found.doc JOIN doc d ON d.rowid = c.doc
+"""
 _TWINS = """
 SELECT own.chunk, twin.rowid FROM chunk_copy own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
 WHERE own.chunk IN (SELECT value FROM json_each(?)) ORDER BY own.chunk, twin.rowid
@@ -104,7 +108,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return tuple(lexical.phrase_stat(self.execute, each, dfs[each.key], rows) for each in query.phrases)
 
     def terms_beginning(
-        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+        self, letters: Sequence[str], shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> dict[str, int]:
         """Return terms that begin with these letters; see store.port.Search."""
         memory = self.in_memory()
@@ -122,6 +126,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def terms_ending(self, letters: str, *, most: int) -> list[str]:
         """Return terms that end with these letters; see store.port.Search."""
         return [term for (term,) in self.execute(_TERMS_ENDING, (letters, most))]
+
+    def texts_with(self, term: str, *, most: int) -> list[str]:
+        """Return titles with texts of chunks with this term; see store.port.Search."""
+        return [text for (text,) in self.execute(_TEXTS_WITH, (term, most))]
 
     def _frequencies(self) -> lexical.OfStems | None:
         """Return the function that counts rows of stems in memory, or None if the terms are not in memory."""
