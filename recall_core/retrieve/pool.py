@@ -18,7 +18,7 @@ from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
 from recall_core.words.question import literal
-from recall_core.words.typed import MOST_TERMS, TypedQuestion
+from recall_core.words.typed import MOST_TERMS, TypedQuestion, spell_expression
 
 _FEW_CHUNKS = 300  # below this, computing all cosines is faster than loading a library
 
@@ -142,7 +142,7 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
         if "lexical_fts" not in store.capabilities:
             message = "This kind of store does not support lexical_fts."
             raise UsageError("lexical_fts_unsupported", message, hint="lexical('…') takes words and \"phrases\"")
-        raw = RawQuery(plan.lexical)
+        raw = RawQuery(spell_expression(plan.lexical, store.analyzer))
         complaint = store.syntax_error(raw)
         if complaint is None:
             return raw, None

@@ -1,4 +1,4 @@
-"""Read the syntax of typed questions: `back*`, `-word` and `title:word`."""
+"""Read the syntax of typed questions: `back*`, `-word` and `title:word`. Spell the words of FTS5 expressions."""
 
 from __future__ import annotations
 
@@ -142,3 +142,30 @@ def terms_of_words(beginning: str, analyzer: Analyzer, index: Vocabulary) -> lis
         if len(kept) == MOST_TERMS:
             break
     return kept
+
+
+_BARE = r"[A-Za-z0-9_\x1a\x80-\U0010ffff]"
+_PIECES = (
+    rf"\{{[^}}]*+\}}|{_BARE}++(?=\s*:)|\"(?:[^\"]|\"\")*+\"(?=\s*:)"  # columns
+    rf"|NEAR(?=\s*\()|,\s*[0-9]++|(?:AND|OR|NOT)(?!{_BARE})"  # operators
+    r'|"(?P<string>(?:[^"]|"")*+)"'
+    rf"|(?P<word>{_BARE}++(?:[-./@'&]++{_BARE}++)*+)(?!\s*:)"
+)
+"""What follows a comma is the distance of NEAR. A joined word, such as v2.8.3, is a string without quotes."""
+
+
+def spell_expression(expression: str, analyzer: Analyzer) -> str:
+    """Return an FTS5 expression with its words, strings and prefixes in the indexed form.
+
+    Operators, columns and words that are their own form stay as they are.
+    """
+
+    def spell_piece(found: re.Match[str]) -> str:
+        if found.lastgroup is None:
+            return found[0]
+        text = found[found.lastgroup]
+        form = analyzer.form(text.replace('""', '"'), ends="inner").replace('"', '""')
+        is_kept = form == text and (found.lastgroup == "string" or re.fullmatch(f"{_BARE}+", text))
+        return found[0] if is_kept else f'"{form}"'
+
+    return re.sub(_PIECES, spell_piece, expression)
