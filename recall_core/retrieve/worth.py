@@ -80,8 +80,9 @@ def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | No
     )
     occurrences = store.occurrences(query, list(ids))
     holders: dict[str, frozenset[str]] = {}
-    for phrase, counts in zip(occurrences.phrases, occurrences.counts, strict=True):
-        holders[phrase.text] = frozenset(ids[rowid] for rowid, (_, body) in counts.items() if body and rowid in ids)
+    for phrase, counts in zip(query.phrases, occurrences.counts, strict=True):
+        held = (row for row, (_, body) in counts.items() if (body or phrase.in_title) and row in ids)
+        holders[phrase.text] = frozenset(map(ids.__getitem__, held))
     idf = {phrase.text: phrase.idf for phrase in occurrences.phrases if phrase.df}
     share = coverage(packed, idf, holders)
     if share is None:

@@ -220,6 +220,12 @@ class VocabularyConformance:
         before = store.terms_beginning("bo", 4, 4, also=(), most=9999)
         put(store, file_of("late.txt", ["blue blue orcaorca"]), file_of("later.txt", ["orca"]))
         after = store.terms_beginning("bo", 4, 4, also=(), most=9999)
+        assert store.terms_beginning(("bl", "orcao"), 1, 99, also=(), most=9999) == {
+            "blue": after["blue"],
+            "orcaorca": 1,
+        }
+        assert [text.endswith("blue blue orcaorca") for text in store.texts_with("orcaorca", most=2)] == [True]
+        assert len(store.texts_with("blue", most=2)) == 2
         assert (after["blue"], after["orca"]) == (before["blue"] + 1, before.get("orca", 0) + 1)
 
 
@@ -379,6 +385,8 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         def has_words(text: str, chunk: Chunk) -> bool:
             return any(store.analyzer.spans(each, [text]) for each in (chunk.text, titles[chunk.id]))
 
+        for row in rows:
+            assert store.has_words("Blue fishes", row.chunk) == has_words("Blue fishes", row.chunk)
         for text in (*FILTERS, *CHUNK_FILTERS):
             where = parse_filter(text)
             passing = [row.rowid for row in rows if match(where, row, has_words)]

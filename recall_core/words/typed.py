@@ -113,7 +113,7 @@ MOST_TERMS = 200
 """Terms that one beginning stands for."""
 _MOST_READ = 5_000
 _LONGEST = 64
-_TEXTS_READ = 200
+_TEXTS_READ = 100
 """Chunks that are read to see whether a term has a word with this beginning."""
 _ENDINGS = ("", "i", "e", "l", "le")
 """Letters that stemmers put in place of others: `happy` becomes happi, `sizing` size, `stability` stabl."""
@@ -123,7 +123,7 @@ def terms_of_words(beginning: str, analyzer: Analyzer, index: Vocabulary) -> lis
     """Return the terms of words that begin so, those in the most chunks first, ties in code point order.
 
     The index has stems only. `relational` has the term relat, which other words have too: whether one of its words
-    begins so is read in at most 200 chunks with it. Returns at most 200 terms.
+    begins so is read in at most 100 chunks with it. Returns at most 200 terms.
     """
     heads = [beginning[:length] for length in range(2, len(beginning) + 1)]
     also = [head + ending for head in heads for ending in _ENDINGS]
