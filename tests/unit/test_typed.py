@@ -122,6 +122,7 @@ def test_whynot_drops_the_exclusion() -> None:
             assert {each["stage"]: each["status"] for each in view["stages"]}["filter"] == "fail"
             assert view["fixes"][0]["command"].startswith("recall search deploy"), view["fixes"]
             assert "-rollback" not in view["fixes"][0]["command"]
+            assert "search without -rollback" in str(view["fixes"][0])
 
 
 def test_rql_and_evaluation_have_no_syntax() -> None:
@@ -140,3 +141,15 @@ def test_long_beginning_lists_are_cut() -> None:
         assert terms[:3] == sorted(words[2:])[:3]
         warnings = library.search("be*")["warnings"]
         assert any(each.startswith("W_PREFIX: be* counts only the 200") for each in warnings), warnings
+
+
+def test_title_word_is_marked_in_titles_only() -> None:
+    with recall() as library, library.store.reading():
+        plan = library.engine.words_plan("title:rollback deploy", Ask(mode="lexical"))
+        pool = library.engine.answer(plan).pool
+        assert pool is not None
+        assert pool.query is not None
+        rows = library.store.fetch([key.rowid for key in pool.keys])
+        marked = [each for found in library.store.instances(pool.query, pool.terms, rows) for each in found]
+        places = {(pool.terms[each.phrase].text, each.in_title) for each in marked}
+        assert places == {("title:rollback", True), ("deploy", True), ("deploy", False)}

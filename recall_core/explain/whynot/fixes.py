@@ -107,7 +107,7 @@ def _let_in(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[St
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
-        description = describe_dropped(given_up(where, dropped))
+        description = describe_dropped(given_up(where, dropped), start.answer.plan.typed)
         answer = ask_question(asker, question)
         yield _lower_floors(
             asker, move_start(start, "filter", description, question, answer, size=len(dropped)), target_chunk

@@ -48,6 +48,7 @@ from recall_core.types import (
     TermStat,
 )
 from recall_core.words.form import readable
+from recall_core.words.typed import TypedQuestion
 
 _ALTERNATIVES = 5
 
@@ -84,9 +85,16 @@ def drops(where: Expr, row: Row, has_words: HasWords = without_index) -> tuple[t
     return tuple(tuple(each) for each in _cheapest(_push_nots(where, negated=False), row, has_words))
 
 
-def describe_dropped(parts: Iterable[Expr]) -> str:
-    """Return a description of a search without these parts; an AND or OR is in parentheses."""
-    texts = [f"({print_filter(each)})" if isinstance(each, And | Or) else print_filter(each) for each in parts]
+def describe_dropped(parts: Iterable[Expr], typed: TypedQuestion | None = None) -> str:
+    """Return a description of a search without these parts; an AND or OR is in parentheses.
+
+    typed: the question, whose exclusions are named as typed.
+    """
+    excluded: dict[Expr, str] = {Not(Words(word)): f"-{word}" for word in (typed.excluded if typed else ())}
+    texts = [
+        f"({print_filter(each)})" if isinstance(each, And | Or) else excluded.get(each) or print_filter(each)
+        for each in parts
+    ]
     return f"search without {' and without '.join(texts)}"
 
 
