@@ -104,11 +104,15 @@ class Phrase(NamedTuple):
     """If there are any, each of these counts as the phrase."""
     indexed: tuple[str, ...] = ()
     """What the full-text index is asked for, if not the tokens."""
+    in_title: bool = False
+    """Only occurrences in the title count. Such a phrase has `any_of`."""
 
     @property
     def key(self) -> tuple[str, ...]:
         """What distinguishes the phrase's occurrences from those of other phrases."""
-        return ("", *(" ".join(each.terms) for each in self.any_of)) if self.any_of else self.terms
+        if not self.any_of:
+            return self.terms
+        return ("title" if self.in_title else "", *(" ".join(each.terms) for each in self.any_of))
 
     @property
     def is_within_words(self) -> bool:

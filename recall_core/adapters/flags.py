@@ -217,7 +217,7 @@ AS_ROWS = (
     Flag("--jsonl", "print each hit as a line of JSON, as in `results` of --json"),
     Flag("--csv", "print hits as CSV with a header row"),
 )
-WORDS = 'words to search for; quote a "phrase" to keep its words together'
+WORDS = 'words to search for; "a phrase", back* for beginnings, -word to leave out, title:word'
 
 
 _MOST_RQL = 128 << 10

@@ -288,11 +288,19 @@ class Engine:
 
     # Shared by commands.
 
-    def words_plan(self, words: str, ask: Ask) -> Plan:
-        """Return the plan of a search for these words."""
+    def words_plan(self, words: str, ask: Ask, *, is_typed: bool = True) -> Plan:
+        """Return the plan of a search for these words. is_typed: they may have syntax."""
         config = override(self.config, ask.settings)
         mode = "lexical" if self.goes_on and self.found.refusal(EMBEDDER) else ask.mode
-        plan = plan_words(words, config=config, mode=mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
+        plan = plan_words(
+            words,
+            config=config,
+            mode=mode,
+            filter_text=ask.filter,
+            k=ask.k,
+            exact=ask.exact,
+            is_typed=is_typed,
+        )
         return self._without_waiting(plan)
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:

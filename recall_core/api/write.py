@@ -678,7 +678,7 @@ class _WarmRun:
         since = monotonic()
         try:
             for number, (query, text) in enumerate(texts.items(), start=1):
-                plan = self.engine.words_plan(text, Ask())._replace(config=self.config)
+                plan = self.engine.words_plan(text, Ask(), is_typed=False)._replace(config=self.config)
                 with self.store.reading():  # so nothing is saved query by query
                     self.engine.answer(plan)
                 self.asked, self.left = number, len(texts) - number

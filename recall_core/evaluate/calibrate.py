@@ -153,7 +153,7 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
     missed: list[int] = []
     mostly_long = 0
     for number, (query, paths) in enumerate(judged.items()):
-        answer = asker.answer(with_copies(asker.words_plan(query, ask)))
+        answer = asker.answer(with_copies(asker.words_plan(query, ask, is_typed=False)))
         lacks = left_out(answer, asker.store)
         mostly_long += lacks.is_mostly_long
         near_by = lacks.near if lacks.is_mostly_long else ()

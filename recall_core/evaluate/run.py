@@ -138,7 +138,7 @@ def _ask_all(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -
 
 def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> dict[Key, float]:
     """Return the scores of chunks, or of each document's best chunk, best first."""
-    answer = asker.answer(ranked_as(asker.words_plan(words, ask), unit))
+    answer = asker.answer(ranked_as(asker.words_plan(words, ask, is_typed=False), unit))
     if answer.pool is None or answer.ranked is None:
         return {}
     order = answer.ranked.order[: min(answer.plan.limit, answer.total)]

@@ -132,7 +132,8 @@ def _ask_all(
 ) -> Generator[Progress, None, _TunedSteps]:
     found = _TunedSteps([[] for _ in combinations], [[] for _ in combinations], [])
     for number, (query, text) in enumerate(asked.texts.items(), start=1):
-        pools = _pools(asker, partial(asker.words_plan, text, ask), combinations, asked.grades[query], asked.unit)
+        plan_with = partial(asker.words_plan, text, ask, is_typed=False)
+        pools = _pools(asker, plan_with, combinations, asked.grades[query], asked.unit)
         for place, (config, pool) in enumerate(pools):
             values, judged, distance = sweep_query(pool, config, measure, is_current=place == 0)
             found.values[place].append(values)

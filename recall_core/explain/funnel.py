@@ -180,5 +180,5 @@ def _predicate_view(store: Store, expr: Expr, counts: FilterCounts) -> Predicate
     if isinstance(expr, And | Or):
         terms = [_predicate_view(store, term, counts) for term in expr.terms]
         return PredicateView(kind="and" if isinstance(expr, And) else "or", text=text, rows=rows, terms=terms)
-    missing, native = counts.missing[text], store.is_native(expr)
+    missing, native = counts.missing.get(text, 0), store.is_native(expr)
     return PredicateView(kind="predicate", text=text, rows=rows, missing=missing, native=native)

@@ -162,7 +162,7 @@ class Asker(Protocol):
     def config(self) -> Config:
         """The settings, without those of a query."""
 
-    def words_plan(self, words: str, ask: Ask) -> Plan:
+    def words_plan(self, words: str, ask: Ask, *, is_typed: bool = True) -> Plan:
         """Return the plan of a search for these words."""
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:

@@ -7,10 +7,11 @@ from recall_core import embed, rql
 from recall_core.config import KEYS, NAMES, SEARCH_K, Config, GivenSettings, override, replace
 from recall_core.errors import ConfigError, EmbedError, UsageError, expect_choice
 from recall_core.named import NamedTuple
-from recall_core.rql.ast import Expr, OrderKey, Query
+from recall_core.rql.ast import And, Expr, Not, OrderKey, Query, Words
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.text import is_storable
 from recall_core.types import Table
+from recall_core.words.typed import TypedQuestion, take_apart
 
 MODES = ("hybrid", "lexical", "semantic")
 """Combinations of signals for a search by words."""
@@ -49,6 +50,8 @@ class Plan(NamedTuple):
     warnings: tuple[str, ...] = ()
     query: Query | None = None
     """The parsed RQL, so that its text is parsed once."""
+    typed: TypedQuestion | None = None
+    """Words with syntax, taken apart; see `words.typed`. Their exclusions are part of the filter."""
 
     @property
     def mode(self) -> str:
@@ -79,14 +82,34 @@ def with_copies(plan: Plan) -> Plan:
     return plan._replace(config=plan.config._replace(collapse=False))
 
 
-def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
-    """Return the plan of a search for words. mode: see `mode_named`. Raises UsageError `bad_value`, RqlError."""
+def plan_words(
+    words: str,
+    *,
+    config: Config,
+    mode: str,
+    filter_text: str | None,
+    k: int | None,
+    exact: bool,
+    is_typed: bool = False,
+) -> Plan:
+    """Return the plan of a search for words. Raises UsageError `bad_value`, RqlError.
+
+    mode: see `mode_named`.
+    is_typed: the words may have syntax, see `words.typed`.
+    """
     mode = mode_named(mode)
     if not is_storable(words):
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
     _expect_length(words)
     _expect_count(k)
     where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)
+    typed = take_apart(words) if is_typed else None
+    if typed is not None and typed.excluded:
+        terms = where.terms if isinstance(where, And) else () if where is None else (where,)
+        excluded = (Not(Words(word)) for word in typed.excluded)
+        terms = (*terms, *(each for each in excluded if each not in terms))
+        where = And(terms) if len(terms) > 1 else terms[0]
+        filters = rql.print.print_filter(where)
     return Plan(
         text=words,
         rql=None,
@@ -94,7 +117,7 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
         select=None,
         lexical=None if mode == "semantic" else words,
         lexical_raw=False,
-        semantic=None if mode == "lexical" else words,
+        semantic=None if mode == "lexical" else words if typed is None else typed.meaning,
         where=where,
         filters=filters,
         order=(),
@@ -104,6 +127,7 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
         exact=exact,
         config=config,
         warnings=warnings,
+        typed=typed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from recall_core import rank
@@ -19,6 +19,7 @@ from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.question import literal
+from recall_core.words.typed import MOST_TERMS, TypedQuestion, spell_expression
 
 _FEW_CHUNKS = 300  # below this, computing all cosines is faster than loading a library
 
@@ -115,6 +116,8 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
         for phrase in (lexical.phrases if isinstance(lexical, LiteralQuery) else ())
         if phrase.is_within_words
     ]
+    if plan.typed is not None:
+        warnings += _syntax_warnings(plan.typed, lexical, store)
     if is_empty and not vector:
         warnings.append("W_EMPTY_QUERY: the query has no words to search for")
     model = plan.config.lexical_model if lexical else "fts5"
@@ -122,6 +125,17 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
         warnings.append(f"W_LEXICAL_MODEL: {model} does not support FTS5 syntax; using FTS5's own score")
         model = "fts5"
     return SignalQuery(lexical, vector, terms, tuple(warnings), model)
+
+
+def _syntax_warnings(typed: TypedQuestion, lexical: LexicalQuery | None, store: Store) -> Iterator[str]:
+    """Yield how many chunks each exclusion removes, and which beginnings stand for too many words."""
+    excluded = tuple(filter(None, map(store.analyzer.phrase, typed.excluded)))
+    for term in store.term_stats(LiteralQuery("", excluded), is_searched=False) if excluded else ():
+        chunks = "1 chunk" if term.df == 1 else f"{term.df} chunks"
+        yield f"W_EXCLUDED: -{term.text} excluded {chunks} of this store"
+    for phrase in lexical.phrases if isinstance(lexical, LiteralQuery) else ():
+        if len(phrase.any_of) == MOST_TERMS and phrase.text.endswith("*"):
+            yield f"W_PREFIX: {phrase.text} counts only the {MOST_TERMS} most common words that begin so"
 
 
 def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | None]:
@@ -136,13 +150,18 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
         if "lexical_fts" not in store.capabilities:
             message = "This kind of store does not support lexical_fts."
             raise UsageError("lexical_fts_unsupported", message, hint="lexical('…') takes words and \"phrases\"")
-        raw = RawQuery(plan.lexical)
+        raw = RawQuery(spell_expression(plan.lexical, store.analyzer))
         complaint = store.syntax_error(raw)
         if complaint is None:
             return raw, None
     config = plan.config
     query = literal(
-        plan.lexical, analyzer=store.analyzer, index=store, match=config.match, stop_words=config.stop_words
+        plan.lexical,
+        analyzer=store.analyzer,
+        index=store,
+        match=config.match,
+        stop_words=config.stop_words,
+        typed=plan.typed,
     )
     return query, complaint
 

@@ -71,12 +71,18 @@ def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | No
     ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}
     config = plan.config
     query = literal(
-        plan.lexical, analyzer=store.analyzer, index=store, match=config.match, stop_words=config.stop_words
+        plan.lexical,
+        analyzer=store.analyzer,
+        index=store,
+        match=config.match,
+        stop_words=config.stop_words,
+        typed=plan.typed,
     )
     occurrences = store.occurrences(query, list(ids))
     holders: dict[str, frozenset[str]] = {}
-    for phrase, counts in zip(occurrences.phrases, occurrences.counts, strict=True):
-        holders[phrase.text] = frozenset(ids[rowid] for rowid, (_, body) in counts.items() if body and rowid in ids)
+    for phrase, counts in zip(query.phrases, occurrences.counts, strict=True):
+        held = (row for row, (_, body) in counts.items() if (body or phrase.in_title) and row in ids)
+        holders[phrase.text] = frozenset(map(ids.__getitem__, held))
     idf = {phrase.text: phrase.idf for phrase in occurrences.phrases if phrase.df}
     share = coverage(packed, idf, holders)
     if share is None:

@@ -82,6 +82,13 @@ class IsNull(NamedTuple):
     kind: Literal["null"] = "null"
 
 
+class Words(NamedTuple):
+    """The chunk has these words next to each other, in its text or its title."""
+
+    text: str
+    kind: Literal["words"] = "words"
+
+
 class Not(NamedTuple):
     """The complement of its operand."""
 
@@ -104,7 +111,7 @@ class Or(NamedTuple):
 
 
 Predicate = Compare | Like | In | Between | Has | IsNull
-Expr = Predicate | Not | And | Or
+Expr = Predicate | Words | Not | And | Or
 
 
 class Using(NamedTuple):

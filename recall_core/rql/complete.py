@@ -13,7 +13,7 @@ from recall_core.rql.lexer import Cursor, PieceKind, SourceWord, keyword, pieces
 from recall_core.rql.options import OPTIONS
 from recall_core.rql.print import print_field, print_value
 
-Source = Literal["field", "score", "table", "function", "option", "setting", "value", "symbol", "keyword"]
+Source = Literal["field", "score", "table", "function", "words", "option", "setting", "value", "symbol", "keyword"]
 
 _EQUAL = dict.fromkeys(("=", "!=", "<>"), "value")
 _ORDERED = dict.fromkeys(("<", "<=", ">", ">="), "bound")
@@ -32,6 +32,9 @@ _NEXT: dict[str, dict[str, str]] = {
     "texted": {")": "used"},
     "used": {",": "using", ";": "end"},
     "operand": {"NOT": "operand", "(": "operand", "word": "operator"},
+    "words": {"(": "argument"},
+    "argument": {"any": "given"},
+    "given": {")": "held"},
     "operator": {**_EQUAL, **_ORDERED, **_INFIX, "HAS": "has", "IS": "is", "NOT": "negated"},
     "negated": _INFIX,
     "is": {"NULL": "held", "NOT": "isnot"},
@@ -63,7 +66,7 @@ _OFFERS: dict[str, tuple[Source, ...]] = {
     "select": ("symbol", "score", "field"),
     "from": ("table",),
     "using": ("function",),
-    "operand": ("field", "keyword"),
+    "operand": ("field", "keyword", "words"),
     "operator": ("symbol", "keyword"),
     "list": ("value", "keyword"),
     "low": ("value",),
@@ -123,7 +126,8 @@ class _ClauseReader:
             self._bracket(word.text)
             self.state = following.get(capitals or word.text, following.get("any", self.state))
         elif word.kind == "name":
-            self.state = following.get("word", following.get("any", self.state))
+            has_words = self.state == "operand" and word.text == "lexical"
+            self.state = "words" if has_words else following.get("word", following.get("any", self.state))
         else:
             self.state = following.get("any", self.state)
 
@@ -384,6 +388,11 @@ def _functions(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) 
             yield Completion(f"{name}(", "function", place.start, place.end, _FUNCTION_DOCS[name])
 
 
+def _phrase(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
+    if place.prefix and _begins("lexical", place.prefix):
+        yield Completion("lexical(", "function", place.start, place.end, "these words, next to each other")
+
+
 def _options(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     for name, option in OPTIONS.items():
         if _begins(name, place.prefix) and name not in expected.options[:-1]:
@@ -417,6 +426,7 @@ _SOURCES = {
     "score": _score,
     "table": _tables,
     "function": _functions,
+    "words": _phrase,
     "option": _options,
     "setting": _settings,
     "value": _values,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from recall_core.named import NamedTuple
-from recall_core.rql.ast import And, Expr, Field, Not, Or, Query, Score
+from recall_core.rql.ast import And, Expr, Field, Not, Or, Query, Score, Words
 from recall_core.shell import flag
 from recall_core.types import Chunk, Document, Table
 
@@ -75,20 +74,13 @@ def select_names(query: Query) -> tuple[str, ...]:
     return (*names, "score") if query.using else names
 
 
-def fields_in(expr: Expr) -> Iterator[Field]:
-    """Yield every field in an expression, in reading order, with repeats."""
-    if isinstance(expr, Not):
-        yield from fields_in(expr.operand)
-    elif isinstance(expr, And | Or):
-        for term in expr.terms:
-            yield from fields_in(term)
-    else:
-        yield expr.field
-
-
 def mentions_chunk(expr: Expr) -> bool:
     """Return True if the expression refers to a chunk, so a document alone cannot answer it."""
-    return any(field.table == "chunk" for field in fields_in(expr))
+    if isinstance(expr, Not):
+        return mentions_chunk(expr.operand)
+    if isinstance(expr, And | Or):
+        return any(map(mentions_chunk, expr.terms))
+    return isinstance(expr, Words) or expr.field.table == "chunk"
 
 
 def value_of(field: Field, document: Document, chunk: Chunk | None) -> FieldValue:

@@ -22,6 +22,7 @@ from recall_core.rql.ast import (
     Or,
     PatternOperator,
     Value,
+    Words,
 )
 from recall_core.rql.fields import info_of
 from recall_core.rql.lexer import Cursor, Reach, Token, read_field
@@ -137,6 +138,8 @@ def _read_not(cursor: Cursor, depth: int) -> Expr:
 def _read_predicate(cursor: Cursor) -> Expr:
     if cursor.at("AND", "OR", "IN", "IS", "LIKE", "BETWEEN", "HAS"):
         raise cursor.unexpected_error("a field such as doc.tag")
+    if cursor.token.text == "lexical":
+        return Words(cursor.read_call())
     field, reach = read_field(cursor, expected="a field such as doc.tag, NOT or (")
     if cursor.at("NOT"):
         cursor.take()

@@ -278,6 +278,16 @@ class Cursor:
         if not self.accept_symbol(symbol):
             raise self.unexpected_error(expected or symbol)
 
+    def read_call(self) -> str:
+        """Read a function's name and its argument, a quoted text, which is returned."""
+        self.take()
+        self.expect_symbol("(")
+        if self.token.kind != "string":
+            raise self.unexpected_error("a quoted text")
+        text = str(self.take().value)
+        self.expect_symbol(")")
+        return text
+
     def unexpected_error(self, expected: str, *, known: Iterable[str] = (), hint: str | None = None) -> RqlError:
         """Return the error for an unexpected next token. known: keywords to suggest."""
         token = self.token

@@ -22,6 +22,7 @@ from recall_core.rql.ast import (
     Predicate,
     Score,
     Value,
+    Words,
 )
 from recall_core.rql.fields import FieldValue, mentions_chunk, value_of
 from recall_core.rql.patterns import glob_match, ilike_match, like_match
@@ -38,32 +39,45 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {  # both values are always of
 _PATTERN = {"LIKE": like_match, "ILIKE": ilike_match, "GLOB": glob_match}
 
 
-def match(expr: Expr, row: Row) -> bool:
+HasWords = Callable[[str, Chunk], bool]
+"""Returns True if a chunk has these words next to each other; see `store.port.Search.has_words`."""
+
+
+def without_index(text: str, chunk: Chunk) -> bool:
+    """Raise TypeError: only a store knows the words of its chunks."""
+    raise TypeError("a filter with lexical(…) needs has_words")
+
+
+def match(expr: Expr, row: Row, has_words: HasWords = without_index) -> bool:
     """Return True if a chunk and its document pass the filter.
 
     Logic has two values: a missing value, or one of another type, fails every comparison, and NOT is the complement.
     Text compares by code point.
     """
-    return _holds(expr, row.doc, row.chunk)
+    return _holds(expr, row.doc, row.chunk, has_words)
 
 
-def match_document(expr: Expr, document: Document, chunks: Iterable[Chunk]) -> bool:
+def match_document(
+    expr: Expr, document: Document, chunks: Iterable[Chunk], has_words: HasWords = without_index
+) -> bool:
     """Return True if a document passes: one of its chunks and the document satisfy the whole filter.
 
     A filter without chunk fields is checked on the document alone, even without chunks.
     """
     if mentions_chunk(expr):
-        return any(_holds(expr, document, chunk) for chunk in chunks)
-    return _holds(expr, document, None)
+        return any(_holds(expr, document, chunk, has_words) for chunk in chunks)
+    return _holds(expr, document, None, has_words)
 
 
-def _holds(expr: Expr, document: Document, chunk: Chunk | None) -> bool:
+def _holds(expr: Expr, document: Document, chunk: Chunk | None, has_words: HasWords) -> bool:
     if isinstance(expr, Not):
-        return not _holds(expr.operand, document, chunk)
+        return not _holds(expr.operand, document, chunk, has_words)
     if isinstance(expr, And):
-        return all(_holds(term, document, chunk) for term in expr.terms)
+        return all(_holds(term, document, chunk, has_words) for term in expr.terms)
     if isinstance(expr, Or):
-        return any(_holds(term, document, chunk) for term in expr.terms)
+        return any(_holds(term, document, chunk, has_words) for term in expr.terms)
+    if isinstance(expr, Words):
+        return chunk is not None and has_words(expr.text, chunk)
     value = value_of(expr.field, document, chunk)
     if isinstance(expr, Compare) and expr.op == "!=":
         return not _tests(expr._replace(op="="), value)

@@ -156,13 +156,7 @@ def _read_search(cursor: Cursor) -> Using:
         message = f"There is no search function {token.text}."
         hint = nearest(token.text.lower(), _SIGNAL_OF)
         raise cursor.error("unknown_function", message, reach=token, expected=wanted, hint=hint)
-    function = cast("SearchFunction", cursor.take().text)
-    cursor.expect_symbol("(")
-    if cursor.token.kind != "string":
-        raise cursor.unexpected_error("a quoted text")
-    text = str(cursor.take().value)
-    cursor.expect_symbol(")")
-    return Using(function, text)
+    return Using(cast("SearchFunction", token.text), cursor.read_call())
 
 
 def _read_order(cursor: Cursor, table: Table, seen: dict[str, Token]) -> tuple[OrderKey, ...]:

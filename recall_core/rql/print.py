@@ -21,6 +21,7 @@ from recall_core.rql.ast import (
     Query,
     Score,
     Value,
+    Words,
 )
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -53,6 +54,8 @@ def print_filter(expr: Expr) -> str:
         return " AND ".join(_bracket(term, inside=(Or, And)) for term in expr.terms)
     if isinstance(expr, Not):
         return _negation(expr.operand)
+    if isinstance(expr, Words):
+        return f"lexical({_string(expr.text)})"
     return _predicate(expr)
 
 

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core.named import NamedTuple
-from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.rql.ast import Expr, OrderKey, Predicate, Words
 from recall_core.store.care import Judgements, JudgementWriter, Maintenance
 from recall_core.types import (
+    Chunk,
     Document,
     Fingerprint,
     Key,
@@ -73,7 +74,7 @@ class Search(Protocol):
         """Return how many rows each part of a filter passes. A top-level AND is a chain whose terms remove rows in
         order."""
 
-    def is_native(self, predicate: Predicate) -> bool:
+    def is_native(self, predicate: Predicate | Words) -> bool:
         """Return True if the database compares a column or a tag itself, with an index if it has one.
 
         False if a pattern or a metadata value is evaluated for each row.
@@ -96,7 +97,7 @@ class Search(Protocol):
         """
 
     def terms_beginning(
-        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+        self, letters: Sequence[str], shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> Mapping[str, int]:
         """Return terms, as `stems` gives them, with the number of chunks that contain each.
 
@@ -110,6 +111,9 @@ class Search(Protocol):
 
         Reads the whole vocabulary.
         """
+
+    def texts_with(self, term: str, *, most: int) -> Sequence[str]:
+        """Return the title and the text of at most `most` live chunks with this term, each as one text."""
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""
@@ -177,6 +181,12 @@ class Search(Protocol):
 
         maker: names the reranker with its model.
         is_query: True for vectors of queries.
+        """
+
+    def has_words(self, text: str, chunk: Chunk) -> bool:
+        """Return True if a live chunk has these words next to each other, in its text, its title or its names.
+
+        A text without words is in no chunk. See `rql.ast.Words`.
         """
 
     def is_indexed(self, rowid: int) -> bool:

@@ -35,7 +35,7 @@ class FilterCounts(NamedTuple):
     rows: int
     passing: Mapping[str, int]
     missing: Mapping[str, int]
-    """Predicate to the number of rows without a value in its field."""
+    """Predicate on a field to the number of rows without a value."""
     removed: tuple[Removed, ...]
 
     @property

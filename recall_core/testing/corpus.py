@@ -46,7 +46,13 @@ FILTERS = (
     "(doc.tag = 'x' OR doc.source = 's') AND NOT doc.path LIKE '%y.txt'",
     "doc.mtime >= '2023-11-14' AND NOT doc.path IN ('a.txt', 'e.txt')",
 )
-CHUNK_FILTERS = ("chunk.offset > 0", "chunk.text LIKE '%blue%' OR doc.tag = 'y'")
+CHUNK_FILTERS = (
+    "chunk.offset > 0",
+    "chunk.text LIKE '%blue%' OR doc.tag = 'y'",
+    "lexical('Blue fishes')",
+    "NOT lexical('blue') AND chunk.offset = 0",
+    "lexical('色') OR lexical('…')",
+)
 QUESTIONS = ("fish", '"fish two" blue', '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
 
 

@@ -58,7 +58,7 @@ from recall_core.testing.corpus import (
     weight_of,
 )
 from recall_core.text import utc
-from recall_core.types import LiteralQuery, Phrase, RawQuery, Root, Vector
+from recall_core.types import Chunk, LiteralQuery, Phrase, RawQuery, Root, Vector
 
 SHARED = "otter river"
 
@@ -220,6 +220,12 @@ class VocabularyConformance:
         before = store.terms_beginning("bo", 4, 4, also=(), most=9999)
         put(store, file_of("late.txt", ["blue blue orcaorca"]), file_of("later.txt", ["orca"]))
         after = store.terms_beginning("bo", 4, 4, also=(), most=9999)
+        assert store.terms_beginning(("bl", "orcao"), 1, 99, also=(), most=9999) == {
+            "blue": after["blue"],
+            "orcaorca": 1,
+        }
+        assert [text.endswith("blue blue orcaorca") for text in store.texts_with("orcaorca", most=2)] == [True]
+        assert len(store.texts_with("blue", most=2)) == 2
         assert (after["blue"], after["orca"]) == (before["blue"] + 1, before.get("orca", 0) + 1)
 
 
@@ -389,16 +395,25 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
     def test_filter_passes_the_rows_it_means(self) -> None:
         store = self.filled()
         rows = rows_of(store)
+        titles = {row.chunk.id: row.doc.title for row in rows}
+
+        def has_words(text: str, chunk: Chunk) -> bool:
+            return any(store.analyzer.spans(each, [text]) for each in (chunk.text, titles[chunk.id]))
+
+        for row in rows:
+            assert store.has_words("Blue fishes", row.chunk) == has_words("Blue fishes", row.chunk)
         for text in (*FILTERS, *CHUNK_FILTERS):
             where = parse_filter(text)
-            passing = [row.rowid for row in rows if match(where, row)]
+            passing = [row.rowid for row in rows if match(where, row, has_words)]
             assert rowids_of(store, where) == passing, text
             assert store.filter_counts(where, table="chunk").passing_all == len(passing), text
             documents = store.documents([rowid for rowid, _ in page(store, None, "doc")])
             kept = [
                 rowid
                 for rowid, document in documents.items()
-                if match_document(where, document, [row.chunk for row in rows if row.doc.id == document.id])
+                if match_document(
+                    where, document, [row.chunk for row in rows if row.doc.id == document.id], has_words
+                )
             ]
             assert sorted(rowid for rowid, _ in page(store, where, "doc")) == sorted(kept), text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import log
 from typing import Literal, Protocol
@@ -15,6 +15,7 @@ from recall_core.types import LiteralQuery, Phrase, TermStat
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.fold import without_ignored
 from recall_core.words.form import is_sign, is_single
+from recall_core.words.typed import MARKS, TypedQuestion, Vocabulary, typed_phrases
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -32,15 +33,10 @@ class _PhraseGroup(NamedTuple):
     """Of a joined word."""
 
 
-class Index(Protocol):
+class Index(Vocabulary, Protocol):
     """What a question asks of a store before its search."""
 
     def term_stats(self, query: LiteralQuery, *, is_searched: bool = True) -> Sequence[TermStat]:
-        """See `store.port.Search`."""
-
-    def terms_beginning(
-        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
-    ) -> Mapping[str, int]:
         """See `store.port.Search`."""
 
     def terms_ending(self, letters: str, *, most: int) -> Sequence[str]:
@@ -48,31 +44,40 @@ class Index(Protocol):
 
 
 def literal(
-    text: str, *, analyzer: Analyzer, match: str, stop_words: str = "english", index: Index | None = None
+    text: str,
+    *,
+    analyzer: Analyzer,
+    match: str,
+    stop_words: str = "english",
+    index: Index | None = None,
+    typed: TypedQuestion | None = None,
 ) -> LiteralQuery:
     """Return the literal query: every word is a phrase, "words in quotes" are one phrase, repeats are kept.
 
     A word typed in one piece, such as `node.js`, is a phrase too. Where the store has that phrase, its loose pieces
-    weigh little. The only syntax is the double quote; an unclosed one extends to the end.
+    weigh little. Without `typed`, the only syntax is the double quote; an unclosed one extends to the end.
 
     match: "any" phrase must match, or "all".
     stop_words: value of the setting; which words outside quotes are dropped. At least one word always remains.
     index: tells which phrases the store has; without one, and in stores with old words, joined words are just their
     pieces.
+    typed: the text taken apart; needs the index. Titles and beginnings of words follow the other words.
     """
     parts: list[_PhraseGroup] = []
     end = 0
-    asked, text = text, without_ignored(text)
-    index = index if analyzer.version else None
+    asked, text = text, without_ignored(text if typed is None else typed.text)
     for found in _QUOTED.finditer(text):
         parts += _read_unquoted(text[end : found.start()], analyzer, stop_words)
         if quoted := analyzer.phrase(found[1], f'"{found[1].strip()}"'):
             parts.append(_PhraseGroup(_STAYS, (quoted,)))
         end = found.end()
     parts += _read_unquoted(text[end:], analyzer, stop_words)
-    parts = list(_weigh_joined(parts, match, analyzer, index))
-    if index is not None:
-        parts = _widen(_keep_rare(parts, index), analyzer, index)
+    spellings = index if analyzer.version else None
+    parts = list(_weigh_joined(parts, match, analyzer, spellings))
+    if spellings is not None:
+        parts = _widen(_keep_rare(parts, spellings), analyzer, spellings)
+    if typed is not None and index is not None:
+        parts += [_PhraseGroup(_STAYS, (each,)) for each in typed_phrases(typed, analyzer, index)]
     most = _most_dropped(parts, text, stop_words)
     kept = tuple(phrase for part in parts if _is_kept(part, most) for phrase in part.phrases)
     dropped = tuple(part.written for part in parts if part.written and not _is_kept(part, most))
@@ -214,7 +219,7 @@ SHARE_OF_WORDS = 0.9
 _JOINTS = "-_./:@#$+~%&='\u2019\\\\"
 _LETTER = (
     rf"(?![{SPACELESS}\uac00-\ud7a3])"
-    r"(?:\w|[\u0300-\u036f\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0900-\u0dff\u00ad\u200c\u200d])"
+    rf"(?:\w|[{MARKS}])"
 )
 
 

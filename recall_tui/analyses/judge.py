@@ -322,7 +322,7 @@ def _pool_on_screen(run: AnalysisRun) -> Pool:
 
 def _pool(run: AnalysisRun, text: str) -> Pool:
     """Return the candidates of a judged query, as `recall tune` finds them."""
-    plan = run.recall.engine.words_plan(text, api.recall.Ask(settings=run.session.weights.tweaks))
+    plan = run.recall.engine.words_plan(text, api.recall.Ask(settings=run.session.weights.tweaks), is_typed=False)
     plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
     pool = run.recall.engine.answer(plan._replace(config=plain)).pool
     assert pool is not None  # noqa: S101 - a search for words has signals

@@ -144,6 +144,9 @@ async def write_options(app: Host) -> None:
 async def _offer_query(app: Host, answer: Answer, options: Tweaks) -> None:
     """Offer to replace plain words, which have no OPTION, by the query with the same rows."""
     words, limit = answer.plan.text.strip(), answer.plan.limit
+    if answer.plan.typed is not None:
+        app.notify("Plain words have no OPTION, and a query has no such syntax for words.")
+        return
     try:
         query = commands.as_query(words, answer.plan.config, limit=limit, options=options)
     except RqlError as error:

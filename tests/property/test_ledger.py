@@ -64,7 +64,10 @@ SHAPES = st.recursive(
     max_leaves=6,
 )
 QUESTIONS = st.lists(
-    st.sampled_from([*WORDS, "unknown", '"alpha beta"']) | st.sampled_from(SHAPES_OF_WORDS), min_size=1, max_size=6
+    st.sampled_from([*WORDS, "unknown", "al*", "ru*", "title:run", "-betas", '"alpha beta"'])
+    | st.sampled_from(SHAPES_OF_WORDS),
+    min_size=1,
+    max_size=6,
 ).map(" ".join)
 SETTINGS = st.fixed_dictionaries(
     {

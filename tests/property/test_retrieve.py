@@ -39,6 +39,7 @@ FILTERS = [
     "doc.source IS NULL OR chunk.offset > 0",
     "doc.path = 'd7.txt'",
     "doc.tag = 'absent'",
+    "NOT lexical('alpha gamma')",
 ]
 
 
@@ -81,7 +82,7 @@ def test_filtered_answer_matches_brute_force(
     found = answering.answer(plan, store(), EMBEDDER)
     listed = answering.page(found, store())
     expr = parse_filter(where) if where else None
-    passing = {rowid for rowid, row in rows().items() if expr is None or match(expr, row)}
+    passing = {rowid for rowid, row in rows().items() if expr is None or match(expr, row, store().has_words)}
     query = pool.ask(plan, store(), EMBEDDER)
     lexical = score_rows(query.lexical, config) if isinstance(query.lexical, LiteralQuery) else {}
     cosines = store().cosines(query.vector, where=None) if query.vector else {}

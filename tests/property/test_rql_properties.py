@@ -26,6 +26,7 @@ from recall_core.rql.ast import (
     Query,
     Score,
     Using,
+    Words,
 )
 from recall_core.rql.fields import CATALOGUE
 from recall_core.rql.filters import to_utc
@@ -114,7 +115,9 @@ def _join(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     return inner.map(Not) | terms.map(And) | terms.map(Or)
 
 
-filters = st.recursive(st.one_of([predicates_on(field) for field in FIELDS]), _join, max_leaves=6)
+of_fields = [predicates_on(field) for field in FIELDS]
+field_filters = st.recursive(st.one_of(of_fields), _join, max_leaves=6)
+filters = st.recursive(st.one_of([*of_fields, st.builds(Words, words)]), _join, max_leaves=6)
 
 order_keys = st.builds(OrderKey, fields, st.booleans())
 doc_order_keys = st.builds(OrderKey, fields.filter(lambda field: field.table == "doc"), st.booleans())
@@ -231,13 +234,13 @@ def check_filter_prints_back(expr: Expr) -> None:
 
 
 @LIGHT
-@given(filters, worlds)
+@given(field_filters, worlds)
 def test_sql_agrees_with_match(expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(expr, values)
 
 
 @LIGHT
-@given(st.lists(words, min_size=1, max_size=5).map(tuple), filters, worlds)
+@given(st.lists(words, min_size=1, max_size=5).map(tuple), field_filters, worlds)
 def test_sql_agrees_with_match_next_to_named_paths(paths: tuple[str, ...], expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(And((In(Field("doc", "path"), paths), expr)), values)
 
@@ -245,7 +248,7 @@ def test_sql_agrees_with_match_next_to_named_paths(paths: tuple[str, ...], expr:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @HEAVY
-@given(filters, worlds)
+@given(field_filters, worlds)
 def test_sql_agrees_with_match_at_length(expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(expr, values)
 

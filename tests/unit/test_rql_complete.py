@@ -61,6 +61,8 @@ def test_valid_continuations_are_offered() -> None:
         ("SELECT * FROM doc USING lexical('a'), |", ["semantic("]),
         ("SELECT * FROM doc USING lexical(|", []),
         ("SELECT * FROM doc FILTER doc.ta|", ["doc.tag", "doc.tags"]),
+        ("SELECT * FROM doc FILTER NOT le|", ["lexical("]),
+        ("SELECT * FROM doc FILTER lexical('a') |", ["AND", "OR", "USING", "ORDER BY", "LIMIT", "OPTION"]),
         ("SELECT * FROM doc FILTER doc.tag NOT |", ["IN", "LIKE", "ILIKE", "GLOB"]),
         ("SELECT * FROM doc FILTER doc.tag HAS |", ["ANY", "ALL"]),
         ("SELECT * FROM doc FILTER doc.path IS |", ["NULL", "NOT"]),

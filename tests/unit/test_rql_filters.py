@@ -1,7 +1,7 @@
 import pytest
 
 from recall_core.errors import RqlError
-from recall_core.rql.ast import And, Between, Compare, Field, Has, In, IsNull, Like, Not, Or
+from recall_core.rql.ast import And, Between, Compare, Field, Has, In, IsNull, Like, Not, Or, Words
 from recall_core.rql.filters import MAX_DEPTH, parse_filter, parse_filter_with_warnings
 
 A, B, C = (Compare(Field("doc", "tag"), "=", letter) for letter in "abc")
@@ -29,6 +29,12 @@ def test_not_binds_tightest_then_and_then_or() -> None:
         text = form.format(a="doc.tag = 'a'", b="doc.tag = 'b'", c="doc.tag = 'c'")
 
         assert parse_filter(text) == tree, text
+
+
+def test_words_of_a_chunk_are_a_predicate() -> None:
+    assert parse_filter("NOT lexical('old draft') OR lexical(\"a\")") == Or((Not(Words("old draft")), Words("a")))
+    for wrong in ("lexical", "lexical = 'a'", "lexical(a)", "lexical('a'", "lexical('a', 'b')", "semantic('a')"):
+        assert code(wrong) == ("unknown_field" if wrong.startswith("semantic") else "rql_syntax"), wrong
 
 
 def test_paths_are_normalized_to_composed_unicode() -> None:

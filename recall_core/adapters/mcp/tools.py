@@ -33,7 +33,7 @@ Fields = Annotated[Literal["compact", "all"], Meta(description="all: the full an
 class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """A query in words or in RQL. With `rql`, `query` may be empty or absent."""
 
-    query: Annotated[str, Meta(description='Words to search for; "quoted" phrases match exactly. "" with rql')]
+    query: Annotated[str, Meta(description='Words to find; "exact phrase", back*, -word, title:word. "" with rql')]
     rql: Annotated[str, Meta(description="RQL query instead of words")] | UnsetType = UNSET
     k: Annotated[int, Meta(ge=1, le=1_000_000, description="Number of rows")] | UnsetType = UNSET
     mode: Literal["hybrid", "lexical", "semantic", "bm25", "vector"] | UnsetType = UNSET

@@ -48,7 +48,7 @@ from recall_core.explain.whynot.word_fixes import WordsToAdd, spelling_changes
 from recall_core.rank.weighing import DECIMALS
 from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
-from recall_core.rql.match import match
+from recall_core.rql.match import HasWords, match, without_index
 from recall_core.types import Packed
 
 _DROPS_TRIED = 3
@@ -74,7 +74,7 @@ def fixes(asker: Asker, question: Question, answer: Answer, target_chunk: Sought
     listed = [_show_copies(asker, each, target_chunk) for each in entered]
     changes = [change for each in listed for change in _from(asker, each, target_chunk)]
     is_context, words = question.budget_tokens is not None, None
-    if not is_filtered_out(start, target_chunk):
+    if not is_filtered_out(start, target_chunk, asker.store.has_words):
         changes += other_changes(asker, start, target_chunk)
         changes += spelling_changes(asker, start, target_chunk)
         words = WordsToAdd(asker, start, target_chunk)
@@ -92,22 +92,22 @@ def fixes(asker: Asker, question: Question, answer: Answer, target_chunk: Sought
     return Fixes(tuple(distinct.values())[::-1], proof, proved, None if words is None else words.view)
 
 
-def is_filtered_out(start: Start, target_chunk: Sought) -> bool:
+def is_filtered_out(start: Start, target_chunk: Sought, has_words: HasWords = without_index) -> bool:
     """Return True if the filter alone excludes the chunk. A document passes by any of its chunks."""
     plan = start.answer.plan
-    return plan.table == "chunk" and plan.where is not None and not match(plan.where, target_chunk.row)
+    return plan.table == "chunk" and plan.where is not None and not match(plan.where, target_chunk.row, has_words)
 
 
 def _let_in(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Start]:
     """Yield the start, or one start for each set of predicates whose removal lets the row pass."""
     where = start.answer.plan.where
-    sets = drops(where, target_chunk.row) if where is not None else ()
+    sets = drops(where, target_chunk.row, asker.store.has_words) if where is not None else ()
     if where is None or not sets:
         yield _lower_floors(asker, start, target_chunk)
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
-        description = describe_dropped(given_up(where, dropped))
+        description = describe_dropped(given_up(where, dropped), start.answer.plan.typed)
         answer = ask_question(asker, question)
         yield _lower_floors(
             asker, move_start(start, "filter", description, question, answer, size=len(dropped)), target_chunk

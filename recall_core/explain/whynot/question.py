@@ -15,11 +15,12 @@ from recall_core.retrieve import copies
 from recall_core.retrieve.answer import Answer, cut_to_limit, packable, standing_for
 from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.retrieve.plan import Plan, plan_query
-from recall_core.rql.ast import Expr, Query
+from recall_core.rql.ast import And, Expr, Not, Query, Words
 from recall_core.rql.parser import parse_query
 from recall_core.rql.print import print_filter, print_query
 from recall_core.shell import Hint, Options, flag
 from recall_core.types import Block, Packed, Pool, Signal, Table
+from recall_core.words.typed import take_apart, without_excluded
 
 
 class Question(NamedTuple):
@@ -130,10 +131,16 @@ def with_limit(question: Question, limit: int, offset: int | None = None) -> Que
 
 
 def with_filter(question: Question, where: Expr | None) -> Question:
-    """Return the question with another filter, or None."""
+    """Return the question with another filter, or None. Its words keep the exclusions that the filter has."""
     if question.rql is not None:
         return with_query(question, tree(question, question.rql)._replace(where=where))
-    return question._replace(filter=None if where is None else print_filter(where), where=where)
+    terms = where.terms if isinstance(where, And) else () if where is None else (where,)
+    typed = take_apart(question.words)
+    excluded = {} if typed is None else {word: Not(Words(word)) for word in typed.excluded}
+    words = without_excluded(question.words, [word for word, term in excluded.items() if term not in terms])
+    own = tuple(term for term in terms if term not in excluded.values())
+    text = print_filter(own[0] if len(own) == 1 else And(own)) if own else None
+    return question._replace(words=words, filter=text, where=where)
 
 
 def with_word(question: Question, word: str) -> Question:

@@ -29,9 +29,9 @@ from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import lexical_query
-from recall_core.rql.ast import And, Expr, Not, Or
+from recall_core.rql.ast import And, Expr, Not, Or, Words
 from recall_core.rql.fields import FieldValue, value_of
-from recall_core.rql.match import match
+from recall_core.rql.match import HasWords, match, without_index
 from recall_core.rql.print import print_filter
 from recall_core.shell import Hint, flag
 from recall_core.text import nfc
@@ -48,6 +48,7 @@ from recall_core.types import (
     TermStat,
 )
 from recall_core.words.form import readable
+from recall_core.words.typed import TypedQuestion
 
 _ALTERNATIVES = 5
 
@@ -59,31 +60,41 @@ class Failing(NamedTuple):
     value: FieldValue
 
 
-def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
+def failing(where: Expr, row: Row, has_words: HasWords = without_index) -> tuple[Failing, ...]:
     """Return every predicate that the row fails in a failing part of the filter, in reading order, each once."""
     found: dict[str, Failing] = {}
-    for literal in _false_literals(_push_nots(where, negated=False), row):
+    for literal in _false_literals(_push_nots(where, negated=False), row, has_words):
         text, predicate = print_filter(literal), literal.operand if isinstance(literal, Not) else literal
         assert not isinstance(predicate, Not | And | Or)  # noqa: S101 - NOT has been pushed down
-        found[text] = Failing(text, value_of(predicate.field, row.doc, row.chunk))
+        if isinstance(predicate, Words):
+            found[text] = Failing(text, literal is not predicate)
+        else:
+            found[text] = Failing(text, value_of(predicate.field, row.doc, row.chunk))
     return tuple(found.values())
 
 
-def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
+def drops(where: Expr, row: Row, has_words: HasWords = without_index) -> tuple[tuple[str, ...], ...]:
     """Return the smallest sets of predicates to drop so that the row passes, spelled as in `failing`.
 
     An AND needs all of its failing terms dropped, an OR those of its cheapest branch. NOT is pushed down first. A
     dropped predicate counts as true for every row. At most 5 sets of equal size, in reading order; () if the row
     passes.
     """
-    if match(where, row):
+    if match(where, row, has_words):
         return ()
-    return tuple(tuple(each) for each in _cheapest(_push_nots(where, negated=False), row))
+    return tuple(tuple(each) for each in _cheapest(_push_nots(where, negated=False), row, has_words))
 
 
-def describe_dropped(parts: Iterable[Expr]) -> str:
-    """Return a description of a search without these parts; an AND or OR is in parentheses."""
-    texts = [f"({print_filter(each)})" if isinstance(each, And | Or) else print_filter(each) for each in parts]
+def describe_dropped(parts: Iterable[Expr], typed: TypedQuestion | None = None) -> str:
+    """Return a description of a search without these parts; an AND or OR is in parentheses.
+
+    typed: the question, whose exclusions are named as typed.
+    """
+    excluded: dict[Expr, str] = {Not(Words(word)): f"-{word}" for word in (typed.excluded if typed else ())}
+    texts = [
+        f"({print_filter(each)})" if isinstance(each, And | Or) else excluded.get(each) or print_filter(each)
+        for each in parts
+    ]
     return f"search without {' and without '.join(texts)}"
 
 
@@ -137,26 +148,26 @@ def _push_nots(expr: Expr, *, negated: bool) -> Expr:
     return Not(expr) if negated else expr
 
 
-def _false_literals(expr: Expr, row: Row) -> list[Expr]:
-    if match(expr, row):
+def _false_literals(expr: Expr, row: Row, has_words: HasWords) -> list[Expr]:
+    if match(expr, row, has_words):
         return []
     if isinstance(expr, And | Or):
-        return [literal for term in expr.terms for literal in _false_literals(term, row)]
+        return [literal for term in expr.terms for literal in _false_literals(term, row, has_words)]
     return [expr]
 
 
-def _cheapest(expr: Expr, row: Row) -> list[dict[str, None]]:
+def _cheapest(expr: Expr, row: Row, has_words: HasWords) -> list[dict[str, None]]:
     """Return the smallest sets of predicates (as keys, to keep their order) without which the row passes."""
     check()
-    if match(expr, row):
+    if match(expr, row, has_words):
         return [{}]
     if isinstance(expr, Or):
-        branches = [found for term in expr.terms for found in _cheapest(term, row)]
+        branches = [found for term in expr.terms for found in _cheapest(term, row, has_words)]
         return _smallest(branches)
     if isinstance(expr, And):
         together: list[dict[str, None]] = [{}]
         for term in expr.terms:
-            together = _smallest([one | other for one in together for other in _cheapest(term, row)])
+            together = _smallest([one | other for one in together for other in _cheapest(term, row, has_words)])
         return together
     return [{print_filter(expr): None}]
 

@@ -59,6 +59,7 @@ from recall_core.rank.columns import positions_of
 from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.plan import Plan
+from recall_core.rql.match import HasWords
 from recall_core.types import Row
 
 _OTHERS = 10
@@ -90,7 +91,7 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     is_dropped = own is not None and is_distant(listed, own)
     stages = [
         *stored_stages(asker, named, target_chunk, plan, is_listed=is_listed),
-        _filter_stage(plan, target_chunk.row),
+        _filter_stage(plan, target_chunk.row, asker.store.has_words),
         lexical_stage(asker, listed.plan, listed, target_chunk, is_listed=is_listed, is_dropped=is_dropped),
         semantic_stage(listed.plan, listed, target_chunk, is_listed=is_listed),
         *index_stages(asker, listed.plan, listed, target_chunk),
@@ -107,12 +108,15 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
 
 def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
     """Return the chunk that represents the target, and an answer that ranks it, with a relaxed filter if needed."""
-    rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
+    has_words = asker.store.has_words
+    rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row, has_words)]
     if rows or plan.where is None:
         return _best(asker, answer, rows or named.rows, named, question), answer
-    dropped = min((drops(plan.where, row)[0] for row in named.rows), key=len)
+    dropped = min((drops(plan.where, row, has_words)[0] for row in named.rows), key=len)
     relaxed = ask_question(asker, with_filter(question, without(plan.where, dropped)))
-    passing = [row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row)]
+    passing = [
+        row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row, has_words)
+    ]
     return _best(asker, relaxed, passing, named, question), relaxed
 
 
@@ -153,13 +157,13 @@ def _rank(asker: KeptAsker, answer: Answer, target_chunk: Sought) -> int | None:
     return None if at is None else at + 1
 
 
-def _filter_stage(plan: Plan, row: Row) -> Stage:
+def _filter_stage(plan: Plan, row: Row, has_words: HasWords) -> Stage:
     if plan.where is None:
         return skip_stage("filter", "no filter")
-    sets = drops(plan.where, row)
+    sets = drops(plan.where, row, has_words)
     if not sets:
         return pass_stage("filter", "passes the filter")
-    left = failing(plan.where, row)
+    left = failing(plan.where, row, has_words)
     shown = [
         FailingView(predicate=each.text, value=list(each.value) if isinstance(each.value, tuple) else each.value)
         for each in left

@@ -21,6 +21,7 @@ from recall_core.rql.ast import (
     OrderKey,
     Predicate,
     Value,
+    Words,
 )
 from recall_core.rql.fields import info_of, mentions_chunk
 from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match, like_prefix
@@ -80,11 +81,13 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
     return Compiled(exists, inner.params)
 
 
-def is_native(expr: Predicate) -> bool:
-    """Return True if SQLite compares a column or a tag itself, with an index if it has one.
+def is_native(expr: Predicate | Words) -> bool:
+    """Return True if SQLite compares a column or a tag itself, with an index if it has one, or the index has words.
 
     Otherwise a pattern or a metadata value is evaluated for each row.
     """
+    if isinstance(expr, Words):
+        return True
     sql = _predicate(expr).sql
     return "recall_" not in sql and "json_" not in sql
 
@@ -122,16 +125,22 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
         return Compiled(f"NOT {inner.sql}", inner.params)
     if isinstance(expr, And | Or):
         terms = [_compile(term, names_rows=names_rows) for term in expr.terms]
-        return _join(terms, "AND" if isinstance(expr, And) else "OR")
+        return join(terms, "AND" if isinstance(expr, And) else "OR")
+    if isinstance(expr, Words):
+        return Compiled(f"({_HAS_WORDS})", (expr.text,))
     return _predicate(expr, names_rows=names_rows)
 
 
-def _join(parts: list[Compiled], operator: str) -> Compiled:
+_HAS_WORDS = "c.rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH recall_phrase(?))"
+"""SQLite looks the words up once. `recall_phrase` is the phrase of a text, in FTS5 syntax."""
+
+
+def join(parts: list[Compiled], operator: str) -> Compiled:
     """Return the parts as a balanced tree, because SQLite limits the depth of an expression."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
-    left, right = _join(parts[:half], operator), _join(parts[half:], operator)
+    left, right = join(parts[:half], operator), join(parts[half:], operator)
     return Compiled(f"({left.sql} {operator} {right.sql})", left.params + right.params)
 
 
@@ -243,7 +252,7 @@ def _meta_in(expr: In) -> Compiled:
         if wanted:
             has_type, test = _has_type(path, *types), _test(In(expr.field, wanted), value)
             parts.append(Compiled(f"({has_type.sql} AND {test.sql})", has_type.params + test.params))
-    return _join(parts, "OR")
+    return join(parts, "OR")
 
 
 _NUMBER, _TEXT, _MISSING = ("integer", "real"), ("text",), ("null", "array", "object")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recall_core.rql.ast import And, Expr, IsNull, Not, Or
+from recall_core.rql.ast import And, Expr, IsNull, Not, Or, Words
 from recall_core.rql.fields import mentions_chunk
 from recall_core.rql.print import print_filter
-from recall_core.store.sqlite.compile import compile_filter
+from recall_core.store.sqlite.compile import Compiled, compile_filter, join
 from recall_core.store.sqlite.records import LIVE, Execute, scan_of
 from recall_core.store.values import FilterCounts, Removed
 from recall_core.types import Table
@@ -44,7 +44,8 @@ def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr],
     """Test each row once against every predicate. All counts are sums over the results."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
-    tests += [compile_filter(IsNull(leaf.field), table=table) for leaf in leaves.values()]
+    lacking = {text: IsNull(leaf.field) for text, leaf in leaves.items() if not isinstance(leaf, Words)}
+    tests += [compile_filter(each, table=table) for each in lacking.values()]
     columns = ", ".join(f"{test.sql} AS v{number}" for number, test in enumerate(tests))
     named = {text: f"v{number}" for number, text in enumerate(leaves)}
     terms = [_over(term, named) for term in chain]
@@ -62,13 +63,13 @@ def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr],
     )
     rows, *found = execute(sql, tuple(value for test in tests for value in test.params))[0]
     passing, rest = found[: len(parts)], found[len(parts) :]
-    missing, removed = rest[: len(leaves)], rest[len(leaves) :]
+    missing, removed = rest[: len(lacking)], rest[len(lacking) :]
     size = len(chain)
     triples = zip(removed[:size], removed[size : 2 * size], removed[2 * size :], strict=True)
     return FilterCounts(
         rows,
         dict(zip(parts, passing, strict=True)),
-        dict(zip(leaves, missing, strict=True)),
+        dict(zip(lacking, missing, strict=True)),
         tuple(Removed(*triple) for triple in triples),
     )
 
@@ -79,15 +80,8 @@ def _over(expr: Expr, named: Mapping[str, str]) -> str:
         return f"(NOT {_over(expr.operand, named)})"
     if isinstance(expr, And | Or):
         joint = "AND" if isinstance(expr, And) else "OR"
-        return _balance([_over(term, named) for term in expr.terms], joint)
+        return join([Compiled(_over(term, named)) for term in expr.terms], joint).sql
     return named[print_filter(expr)]
-
-
-def _balance(parts: Sequence[str], joint: str) -> str:
-    if len(parts) == 1:
-        return parts[0]
-    half = len(parts) // 2
-    return f"({_balance(parts[:half], joint)} {joint} {_balance(parts[half:], joint)})"
 
 
 def _one_by_one(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
@@ -105,7 +99,11 @@ def _one_by_one(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Exp
     return FilterCounts(
         rows,
         {text: _count(execute, (part,), table) for text, part in parts.items()},
-        {text: _count(execute, (IsNull(leaf.field),), table) for text, leaf in leaves.items()},
+        {
+            text: _count(execute, (IsNull(leaf.field),), table)
+            for text, leaf in leaves.items()
+            if not isinstance(leaf, Words)
+        },
         tuple(removed),
     )
 

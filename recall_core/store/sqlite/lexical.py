@@ -125,7 +125,7 @@ def phrase_counts(execute: Execute, phrase: Phrase) -> Counts:
                 ((title, body),) = json.loads(found)
                 before = counts.get(row, (0, 0))
                 counts[row] = before[0] + title, before[1] + body
-    return counts
+    return {row: (title, 0) for row, (title, _) in counts.items() if title} if phrase.in_title else counts
 
 
 def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:

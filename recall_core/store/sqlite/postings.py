@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import ref
 
 import apsw
 
@@ -35,7 +36,7 @@ from recall_core.store.sqlite.lexical import (
     scores_of,
     stem_frequencies,
 )
-from recall_core.store.sqlite.records import Execute
+from recall_core.store.sqlite.records import Execute, stored_analyzer
 from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, Phrase, RawQuery, Row, TermStat
 from recall_core.words.analyzer import Analyzer
 
@@ -47,6 +48,15 @@ def register(db: apsw.Connection) -> None:
     db.register_fts5_function("recall_counted", _count_in_row)
     db.register_fts5_function("recall_instances", _locate)
     db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
+    held = ref(db)  # a connection that refers to itself is never freed
+
+    def phrase_of(*texts: Any) -> str:
+        connection = held()
+        assert connection is not None  # noqa: S101 - it runs the statement
+        phrase = stored_analyzer(lambda sql, values=(): connection.execute(sql, values).fetchall()).phrase(*texts)
+        return quote(phrase) if phrase else '""'
+
+    db.create_scalar_function("recall_phrase", phrase_of, 1, deterministic=True)
 
 
 _LOOK_UP = 40  # posting entries read in the time in which FTS5 finds one row among them
@@ -382,10 +392,11 @@ def instances(
     if query.is_empty or not rows:
         return [() for _ in rows]
     if isinstance(query, LiteralQuery):
-        numbers: dict[Stems, int] = {}
+        numbers: tuple[dict[Stems, int], dict[Stems, int]] = {}, {}
         for number, phrase in enumerate(query.phrases):
             for each in phrase.any_of or (phrase,):
-                numbers.setdefault(each.terms, number)
+                for column in numbers[:1] if phrase.in_title else numbers:
+                    column.setdefault(each.terms, number)
         matching = {row.rowid for row in rows}
         if query.match == "all" and query.is_weighed:
             matching = set(_of_matching(occurrences(execute, query, sorted(matching)), query).lengths)
@@ -450,14 +461,14 @@ def _in_row(row: Row, places: Sequence[_Place], analyzer: Analyzer) -> tuple[Ins
     return tuple(found)
 
 
-def _in_terms(row: Row, phrases: Mapping[Stems, int], analyzer: Analyzer) -> tuple[Instance, ...]:
-    """Return the instances in one row of phrases that count wherever their terms occur."""
+def _in_terms(row: Row, phrases: Sequence[Mapping[Stems, int]], analyzer: Analyzer) -> tuple[Instance, ...]:
+    """Return the instances in one row of phrases that count wherever their terms occur in the title, or the text."""
     check()
-    by_first: dict[str, list[tuple[Stems, int]]] = {}
-    for stems, number in phrases.items():
-        by_first.setdefault(stems[0], []).append((stems, number))
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
+        by_first: dict[str, list[tuple[Stems, int]]] = {}
+        for stems, number in phrases[column].items():
+            by_first.setdefault(stems[0], []).append((stems, number))
         terms = analyzer.locate(text)
         own = [term for _, _, term in terms]
         held = [

@@ -23,7 +23,18 @@ from recall_core.store.sqlite.judgements import SqliteJudgements
 from recall_core.store.sqlite.maintenance import SqliteMaintenance
 from recall_core.store.sqlite.reindexing import SqliteReindex
 from recall_core.store.sqlite.schema import PAGE_SIZE, WORDS
-from recall_core.types import Key, LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, Table, TermStat, Vector
+from recall_core.types import (
+    Chunk,
+    Key,
+    LexicalQuery,
+    LiteralQuery,
+    Occurrences,
+    RawQuery,
+    Row,
+    Table,
+    TermStat,
+    Vector,
+)
 from recall_core.words.analyzer import Analyzer
 
 if TYPE_CHECKING:
@@ -38,12 +49,19 @@ _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_WHERE = """
 SELECT v.chunk, v.embedding FROM doc d JOIN chunk c ON c.doc = d.rowid JOIN vec v ON v.chunk = c.rowid WHERE
 """
+_HAS_WORDS = """
+SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH recall_phrase(?) AND rowid = (SELECT rowid FROM chunk WHERE id = ?)
+"""
 _FEW_ROWS = 3
 _TERMS_BEGINNING = """
 SELECT term, doc FROM chunk_vocab WHERE term BETWEEN ?1 AND ?1 || char(1114111) AND length(term) BETWEEN ?2 AND ?3
 """
 _TERMS_ENDING = """
 SELECT term FROM chunk_vocab WHERE substr(term, -length(?1)) = ?1 ORDER BY doc DESC, term LIMIT ?2
+"""
+_TEXTS_WITH = """
+SELECT d.title || char(10) || c.text FROM (SELECT DISTINCT doc FROM chunk_instance WHERE term = ? LIMIT ?) found
+JOIN chunk c ON c.rowid = found.doc JOIN doc d ON d.rowid = c.doc
 """
 _TWINS = """
 SELECT own.chunk, twin.rowid FROM chunk_copy own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
@@ -91,7 +109,7 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
         return tuple(lexical.phrase_stat(self.execute, each, dfs[each.key], rows) for each in query.phrases)
 
     def terms_beginning(
-        self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
+        self, letters: Sequence[str], shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> dict[str, int]:
         """Return terms that begin with these letters; see store.port.Search."""
         memory = self.in_memory()
@@ -109,6 +127,10 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
     def terms_ending(self, letters: str, *, most: int) -> list[str]:
         """Return terms that end with these letters; see store.port.Search."""
         return [term for (term,) in self.execute(_TERMS_ENDING, (letters, most))]
+
+    def texts_with(self, term: str, *, most: int) -> list[str]:
+        """Return titles with texts of chunks with this term; see store.port.Search."""
+        return [text for (text,) in self.execute(_TEXTS_WITH, (term, most))]
 
     def _frequencies(self) -> lexical.OfStems | None:
         """Return the function that counts rows of stems in memory, or None if the terms are not in memory."""
@@ -343,6 +365,10 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
         rows = self.execute(sqlite.reranked.FIND, parameters)
         is_as_kept = sqlite.reranked.is_as_kept
         return {bytes(key): bytes(vector) for key, vector, checksum in rows if is_as_kept(vector, checksum)}
+
+    def has_words(self, text: str, chunk: Chunk) -> bool:
+        """Return True if a live chunk has these words next to each other; see store.port.Search."""
+        return bool(self.execute(_HAS_WORDS, (text, chunk.id)))
 
     def is_indexed(self, rowid: int) -> bool:
         """Return True if the full-text index contains a chunk."""

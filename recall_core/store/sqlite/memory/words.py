@@ -385,7 +385,7 @@ class TermFrequencies:
                 found[term] = self._frequencies[at]
         return found
 
-    def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
+    def beginning(self, letters: Sequence[str], shortest: int, longest: int) -> dict[str, int]:
         """Return term to number of rows, for terms of these lengths in code points that start with one of these
         letters."""
         lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
