@@ -13,7 +13,7 @@ from recall_core.config import COMMIT_SECONDS, Config
 from recall_core.errors import IngestError, RecallError, UsageError
 from recall_core.ingest import discover, kinds
 from recall_core.ingest.discover import Found, printable
-from recall_core.ingest.parse import AUTO, identity, is_earlier, missing_plug_ins, name_of
+from recall_core.ingest.parse import AUTO, identity, is_earlier, is_own, missing_plug_ins, name_of
 from recall_core.ingest.reader import (
     FileDocuments,
     FileReader,
@@ -187,7 +187,7 @@ class _IngestRun:
         self.language = "" if config.language == AUTO else config.language
         """What a store without documents gets with its first; "" leaves it as it is."""
         self.guess: LanguageChoice | None = None
-        self.read_early: dict[str, tuple[str, FileDocuments]] = {}
+        self.read_early: dict[str, tuple[str, FileDocuments | IngestError | UsageError]] = {}
         """Files that were read to guess the language, by path, with the hash of their bytes."""
 
     def read_roots(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
@@ -289,10 +289,14 @@ class _IngestRun:
         kept = 0
         for at, (found, root) in enumerate(sample):
             ahead.turn(at)
-            with suppress(OSError, RecallError):  # reported at the file's turn
+            made: FileDocuments | IngestError | UsageError
+            with suppress(OSError, IngestError, UsageError):  # reported at the file's turn
                 raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
-                made = self._documents(found, raw, self._options(found, root))
-                sampled.append(made)
+                try:
+                    made = self._documents(found, raw, self._options(found, root))
+                    sampled.append(made)
+                except (IngestError, UsageError) as error:  # a parser at its limit is not run again
+                    made = error
                 kept += raw.size
                 if kept <= _EARLY_BYTES:
                     self.read_early[found.path] = raw.digest, made
@@ -303,7 +307,8 @@ class _IngestRun:
     def _is_prose(self, found: Found, root: Root) -> bool:
         parser = self._options(found, root).parser
         with suppress(RecallError):  # reported at the file's turn
-            return kinds.choose(found.path, b"", parser=parser, overrides=self.config.parsers) not in _NO_PROSE
+            name = kinds.choose(found.path, b"", parser=parser, overrides=self.config.parsers)
+            return is_own(name) and name not in _NO_PROSE
         return False
 
     def _guess_language(self, sample: Sequence[FileDocuments]) -> None:
@@ -427,6 +432,8 @@ class _IngestRun:
     def _documents(self, found: Found, raw: RawFile, options: Root) -> FileDocuments:
         early = self.read_early.pop(found.path, None)
         if early is not None and early[0] == raw.digest:
+            if isinstance(early[1], RecallError):
+                raise early[1]
             return early[1]
         return read_documents(
             raw, path=found.path, root=options, reader=self.reader, counter=self.counter, config=self.config
