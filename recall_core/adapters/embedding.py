@@ -160,7 +160,7 @@ def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
 def reindex(recall: Recall, request: Request, streams: Streams) -> ReindexResponse:
     """Index every chunk with newer words, with a progress bar."""
     return follow(
-        recall.reindex(),
+        recall.reindex(request.flags.language),
         streams=streams,
         name="indexing",
         kept=lambda last: f"{last.reused if last else 0} chunks are indexed, searches still use the old words",
@@ -246,7 +246,8 @@ COMMANDS: tuple[Command[Any], ...] = (
         "Index all chunks with the newest rules for words. Searches use the old ones until it finishes.",
         run=on_store(reindex),
         prints=in_lines(reindexed_lines),
-        examples=("recall reindex",),
+        flags=(Flag("--language", "stem words as in this language from now on: en, de, …, or none", "NAME"),),
+        examples=("recall reindex", "recall reindex --language de"),
         note="Vectors stay, and no file is read. If interrupted, run the same command again to continue.",
     ),
     Command(

@@ -427,17 +427,17 @@ class Recall:
         """Cut every document again with these settings (of `config.CUTTING`), which are saved, or recall.toml's."""
         return self.store.guard.steps(api.write.rechunk(self.engine, settings, dry_run=dry_run))
 
-    def reindex(self, words: str | None = None) -> Generator[Progress, None, responses.ReindexResponse]:
+    def reindex(self, language: str | None = None) -> Generator[Progress, None, responses.ReindexResponse]:
         """Index every chunk with newer words, in steps that report progress. Vectors stay, and no file is read.
 
-        words: name of an analyzer; by default the newest for a store with older words, else the store's own. If the
-        store has these words and its index is sound, nothing changes.
+        language: as in the setting, which is saved, but not `auto`; by default that of recall.toml, else the store's.
+        If the store has the newest words of this language and its index is sound, nothing changes.
 
         Until the last step, searches use the old words, and others may read and write the store. A stopped or failed
-        run leaves it answering as before, and the next call continues. Raises UsageError `bad_value`; StoreError
+        run leaves it answering as before, and the next call continues. Raises ConfigError `bad_value`; StoreError
         `reindex_replaced`, `read_only`; StoreLocked.
         """
-        return self.store.guard.steps(api.write.reindex(self.engine, words))
+        return self.store.guard.steps(api.write.reindex(self.engine, language))
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker reads, for some queries or all texts, and save it; see WarmFields."""

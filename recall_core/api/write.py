@@ -80,13 +80,11 @@ def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Genera
     return {**OK, "rechunked": done.view, "warnings": [*done.warnings, *engine.notes()]}
 
 
-def reindex(engine: Engine, words: str | None) -> Generator[Progress, None, ReindexResponse]:
-    """Index every chunk with newer words; the settings stay.
-
-    words: see `Recall.reindex`.
-    """
-    view = yield from maintain.rechunk.reindex(engine.store, words)
-    return {**OK, "reindexed": view, "warnings": list(engine.notes())}
+def reindex(engine: Engine, language: str | None) -> Generator[Progress, None, ReindexResponse]:
+    """Index every chunk with newer words, or those of another language, and update the settings."""
+    done = yield from maintain.rechunk.reindex(engine.store, language, found=engine.found, toml=engine.toml)
+    engine.take_over(done.found)
+    return {**OK, "reindexed": done.view, "warnings": [*done.warnings, *engine.notes()]}
 
 
 def backup(

@@ -103,7 +103,7 @@ def _count(texts: Sequence[str]) -> Iterator[Counted]:
     yield from _count_each(texts, solid)
     for i in solid:
         folded[i] = ""
-    found = Words(folded)
+    found = BatchWords(folded)
     if found.are_told_apart():
         yield from found.count()
     else:
@@ -123,7 +123,7 @@ def _count_each(texts: Sequence[str], indexes: Sequence[int]) -> Iterator[Counte
         yield Counted(codes, *columns)
 
 
-class Words:
+class BatchWords:
     """Words of a batch of folded texts in which separators surround every word, with their places.
 
     The stop words are an additional text in front.

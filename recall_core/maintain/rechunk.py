@@ -27,8 +27,9 @@ from recall_core.config import (
 )
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.contract.views import ReindexView
+from recall_core.embed.registry import AUTO
 from recall_core.embed.trust import FoundSettings
-from recall_core.errors import StoreError, UsageError
+from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.ingest.parse import is_markdown
 from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import PIECES, chunks_of, parser_in_settings, settings_by, settings_of_pieces
@@ -36,12 +37,11 @@ from recall_core.ingest.vectors import Pace, TextVector, check_embedder, embed_i
 from recall_core.maintain.embedders import record_settings
 from recall_core.marks import Mark, Places
 from recall_core.ports import Embedder, ParsedDocument
-from recall_core.shell import Hint
+from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
 from recall_core.text import counter
 from recall_core.types import NewChunk, NewDocument, NewFile, Progress, Stage
-from recall_core.words.analyzer import Analyzer
-from recall_core.words.versions import analyzer_named
+from recall_core.words.versions import words_of
 
 _EVENT_SECONDS = 0.05  # between two events about files
 _BLOCK_TEXTS = 1_024  # texts that wait in memory to be embedded
@@ -414,44 +414,74 @@ class _RechunkRun:
         return view
 
 
-def reindex(store: Store, words: str | None = None) -> Generator[Progress, None, ReindexView]:
+class Reindexed(NamedTuple):
+    """Result of a reindex, and the settings after it."""
+
+    view: ReindexView
+    found: FoundSettings
+    warnings: tuple[str, ...]
+
+
+def reindex(
+    store: Store, language: str | None = None, *, found: FoundSettings, toml: Path
+) -> Generator[Progress, None, Reindexed]:
+    """Index every chunk with the words of a language, then update recall.toml (at `toml`) if one is named.
+
+    language: as in the setting, but not `auto`; by default that of recall.toml, else the store's.
+
+    Raises ConfigError `bad_value`, and what `index_words` raises.
+    """
+    config, warnings = found.config, tuple[str, ...]()
+    if language is not None:
+        where = flag("language")
+        config = replace(config, {"language": language}, where=where)
+        if config.language == AUTO:
+            message = f"{where} auto: a language is decided at the first add only."
+            raise ConfigError("bad_value", message, hint=Hint("reindex", language="en"))
+    own = store.info().language
+    view = yield from index_words(store, words_of(own if config.language == AUTO else config.language))
+    if config.language != found.config.language:
+        warnings = record_settings(toml, {"language": config.language})
+    after = found._replace(config=config).follow(found, is_written=toml == found.toml)
+    return Reindexed(view, after.found, (*warnings, *after.warnings))
+
+
+def index_words(store: Store, words: str) -> Generator[Progress, None, ReindexView]:
     """Index every chunk with these words, then switch to them at once. Vectors stay, and no file is read.
 
-    words: name of an analyzer; by default the newest for a store with older words, else the store's own. A store that
-    has these words is indexed only if its indexed forms are wrong.
+    words: name of an analyzer. A store that has these words is indexed only if its indexed forms are wrong.
 
     Stopping at any event, or a failure, leaves the store answering as before, and the same call resumes. Raises
-    UsageError `bad_value`; StoreError `reindex_replaced`; StoreCorrupt; StoreLocked.
+    StoreError `reindex_replaced`; StoreCorrupt; StoreLocked.
     """
-    where, previous = Hint("reindex"), store.analyzer.name
-    target = words if words is not None else Analyzer.name if store.analyzer.version != Analyzer.version else previous
-    if analyzer_named(target).name != target:
-        raise UsageError("bad_value", f"There are no words named {target!r}.", hint=where)
+    previous = store.analyzer.name
     documents, chunks = store.info().documents, store.info().chunks
-    view = ReindexView(words=target, previous=previous, chunks=0)
+    view = ReindexView(words=words, previous=previous, chunks=0)
 
     def event(stage: Stage) -> Progress:
         waiting = max(0, chunks - view["chunks"])
         counters = (documents, documents, documents, chunks, 0, min(chunks, view["chunks"]))
         return Progress(stage, "", *counters, 0, 0, 0, 0, (), waiting=waiting)
 
-    if target == previous and store.check("words").severity == "ok":
+    if words == previous and store.check("words").severity == "ok":
         if store.reindex_target() is not None:
             store.drop_reindex()
         yield event("done")
         return view
-    view["chunks"] = store.begin_reindex(target)
+    view["chunks"] = store.begin_reindex(words)
     yield event("index")
-    while not store.finish_reindex(target):
+    while not store.finish_reindex(words):
         after = 0
-        while done := store.reindex_some(target, after=after):
+        while done := store.reindex_some(words, after=after):
             after = done[0]
             view["chunks"] += done[1]
             yield event("index")
-        if store.reindex_target() != target:
-            if store.analyzer.name == target:
+        if store.reindex_target() != words:
+            if store.analyzer.name == words:
                 break  # another process finished the same reindex first
-            raise StoreError("reindex_replaced", f"Another reindex replaced the one to {target!r}.", hint=where)
+            raise StoreError(
+                "reindex_replaced", f"Another reindex replaced the one to {words!r}.", hint=Hint("reindex")
+            )
     view["chunks"] = chunks = store.info().chunks
     yield event("commit")
     yield event("done")

@@ -15,7 +15,7 @@ from recall_core.types import LiteralQuery, Phrase, TermStat
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.fold import without_ignored
 from recall_core.words.form import is_sign, is_single
-from recall_core.words.typed import MARKS, TypedQuestion, Vocabulary, typed_phrases
+from recall_core.words.typed import MARKS, TermIndex, TypedQuestion, typed_phrases
 
 _QUOTED = re.compile(r'"([^"]*)"?')
 
@@ -33,7 +33,7 @@ class _PhraseGroup(NamedTuple):
     """Of a joined word."""
 
 
-class Index(Vocabulary, Protocol):
+class Index(TermIndex, Protocol):
     """What a question asks of a store before its search."""
 
     def term_stats(self, query: LiteralQuery, *, is_searched: bool = True) -> Sequence[TermStat]:

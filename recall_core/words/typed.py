@@ -29,7 +29,7 @@ class TypedQuestion(NamedTuple):
     """Words that no row may have."""
 
 
-class Vocabulary(Protocol):
+class TermIndex(Protocol):
     """What the beginning of a word asks of a store."""
 
     def terms_beginning(
@@ -93,7 +93,7 @@ def _syntax_in(text: str) -> Iterator[tuple[str, str, int, int]]:
             yield kind, found[kind], found.start(), found.end()
 
 
-def typed_phrases(typed: TypedQuestion, analyzer: Analyzer, index: Vocabulary) -> Iterator[Phrase]:
+def typed_phrases(typed: TypedQuestion, analyzer: Analyzer, index: TermIndex) -> Iterator[Phrase]:
     """Yield the phrases of titles and of beginnings of words."""
     for word in typed.titles:
         if (phrase := analyzer.phrase(word, f"title:{word}")) is not None:
@@ -119,7 +119,7 @@ _ENDINGS = ("", "i", "e", "l", "le")
 """Letters that stemmers put in place of others: `happy` becomes happi, `sizing` size, `stability` stabl."""
 
 
-def terms_of_words(beginning: str, analyzer: Analyzer, index: Vocabulary) -> list[str]:
+def terms_of_words(beginning: str, analyzer: Analyzer, index: TermIndex) -> list[str]:
     """Return the terms of words that begin so, those in the most chunks first, ties in code point order.
 
     The index has stems only. `relational` has the term relat, which other words have too: whether one of its words

@@ -58,7 +58,7 @@ def test_fts5_formula_reproduces_fts5_scores(
     expected = dict.fromkeys(matching, 0.0)
     rows = store.info().chunks
     for phrase, term in zip(query.phrases, store.term_stats(query), strict=True):
-        alone = lexical.scores(store.execute, lexical.quote(phrase.tokens), where=None, k=None, title_weight=weight)
+        alone = lexical.scores(store.execute, lexical.quote(phrase), where=None, k=None, title_weight=weight)
         for rowid in alone.keys() & expected.keys():
             expected[rowid] += alone[rowid] * term.idf / idf(term.df, rows)
     found = scores(store.occurrences(query, list(expected)), list(expected), Config(title_weight=weight))

@@ -9,15 +9,17 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.maintain.rechunk import reindex
+from recall_core.maintain.rechunk import index_words
 from recall_core.store.sqlite.check import fulltext, texts, words
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import LiteralQuery
 from recall_core.words.question import literal
+from recall_core.words.versions import words_of
 from tests.examples import examples
 from tests.ingest_folder import IngestFolder
 from tests.property.test_rechunk import STORABLE
 
+LANGUAGES = st.sampled_from(("en", "de", "none"))
 NAMES = st.sampled_from(("a.txt", "Łódź.md", "d.py", "色.txt"))
 CODE = STORABLE.map(lambda text: f"class 東京Łódź:\n    def weiß(self): ...\n# C++ .net {text}\n")
 _TABLES = (
@@ -38,24 +40,29 @@ def _state(store: SqliteStore, question: LiteralQuery) -> object:
     )
 
 
-@given(st.dictionaries(NAMES, STORABLE | CODE, min_size=1), st.integers(0, 9))
-@examples(10)
-def test_reindexed_store_equals_a_fresh_store(files: Mapping[str, str], stop: int) -> None:
+@given(st.dictionaries(NAMES, STORABLE | CODE, min_size=1), LANGUAGES, st.booleans(), st.integers(0, 9))
+@examples(20)
+def test_reindexed_store_equals_a_fresh_store(
+    files: Mapping[str, str], language: str, is_old: bool, stop: int
+) -> None:
     with tempfile.TemporaryDirectory() as base:
         folder = IngestFolder(Path(base))
         for name, text in files.items():
             folder.write(f"docs/{name}", text)
+        before, folder.config = folder.config, folder.config._replace(language=language)
         folder.ingest("docs")
+        folder.config = before
         fresh, folder.store = folder.store, folder.empty_store()
-        with folder.store.transaction():
-            folder.store.execute("DELETE FROM meta WHERE key = 'words'")
+        if is_old:
+            with folder.store.transaction():
+                folder.store.execute("DELETE FROM meta WHERE key = 'words'")
         folder.ingest("docs")
 
-        work = reindex(folder.store)
+        work = index_words(folder.store, words_of(language))
         for _ in range(stop):
             next(work, None)
         work.close()
-        list(reindex(folder.store))
+        list(index_words(folder.store, words_of(language)))
 
         question = literal("".join(files.values()), analyzer=fresh.analyzer, match="any")
         assert _state(folder.store, question) == _state(fresh, question)

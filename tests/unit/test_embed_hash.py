@@ -151,7 +151,7 @@ def test_vector_is_the_sum_of_its_word_features() -> None:
 
 def test_words_with_equal_batch_sums_stay_distinct() -> None:
     alike = ("qagxnwomaaaaaapo", "zjbzqhbweexivpaa")  # chosen so that their sums over eight bytes are equal
-    batch = hash_batch.Words([*alike, "qagxnwomaaaaaapo once more"])
+    batch = hash_batch.BatchWords([*alike, "qagxnwomaaaaaapo once more"])
     assert batch.numbers[-4] == batch.numbers[-5] == batch.numbers[-3]
     assert not batch.are_told_apart()
 

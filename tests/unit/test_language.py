@@ -190,8 +190,16 @@ def test_a_changed_language_waits_for_reindex(tmp_path: Path, folder: IngestFold
     toml.write_text(toml.read_text().replace('language = "fr"', 'language = "de"'))
     with Recall.open(str(tmp_path)) as recall:
         (warning,) = recall.search("Haus")["warnings"]
-    assert "sets language to de, but the store was made with en" in warning
-    assert warning.endswith("recall reindex --language de")
+        assert "sets language to de, but the store was made with en" in warning
+        assert warning.endswith("recall reindex --language de")
+        list(recall.reindex())
+        assert recall.search("Haus")["warnings"] == []
+        assert recall.store.info().language == "de"
+        list(recall.reindex("none"))
+        assert recall.search("Haus")["warnings"] == []
+        with pytest.raises(ConfigError, match="first add"):
+            recall.reindex("auto").send(None)
+    assert 'language = "none"' in toml.read_text()
 
 
 def test_an_empty_store_takes_the_language_of_its_settings(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.errors import StoreError, UsageError
+from recall_core.errors import ConfigError, StoreError
 from recall_core.store.sqlite import reindexing
 from recall_core.types import Progress, Root
 from recall_core.words.analyzer import Analyzer
@@ -207,9 +207,9 @@ def test_wrong_forms_are_reported_and_mended_by_reindex(recall: Recall) -> None:
     assert severities(recall) == {}
 
 
-def test_unknown_words_are_refused(recall: Recall) -> None:
-    with pytest.raises(UsageError, match="no words named"):
-        run(recall.reindex("words-0 xx"))
+def test_unknown_language_is_refused(recall: Recall) -> None:
+    with pytest.raises(ConfigError, match="language cannot be 'xx'"):
+        run(recall.reindex("xx"))
 
 
 def test_read_only_store_is_refused(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ def test_last_line_of_an_answer_breaks_at_dots(monkeypatch: pytest.MonkeyPatch) 
             monkeypatch.setenv("COLUMNS", str(width))
             for stderr in (io.StringIO(), Terminal()):
                 cli.main(
-                    [command, "tell me how many undo e.g. a deploy"],
+                    [command, "undo a deploy"],
                     streams=Streams(io.StringIO(), io.StringIO(), stderr),
                 )
                 told.append(re.sub(r"[0-9.]+ ms", "- ms", stderr.getvalue()).splitlines())
@@ -125,7 +125,7 @@ def test_last_line_of_an_answer_breaks_at_dots(monkeypatch: pytest.MonkeyPatch) 
 
             assert max(map(cell_len, lines)) <= width, (width, command)
             assert bare("·".join(lines)).replace("·", "") == bare(line).replace("·", ""), (width, command)
-            assert len(lines) > 1 or width > 60, (width, command)
+            assert len(lines) > 1 or width > 60 or command == "search", (width, command)
 
 
 def test_tables_fit_and_contain_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
