@@ -88,45 +88,44 @@ def id_of(path: str) -> str | None:
 def put(engine: Engine, documents: Iterable[PutDocument]) -> PutCounts:
     """Store documents in one transaction; see `Recall.put`."""
     store, config = engine.store, engine.store_config()
-    with store.guard.turn():
-        before, info = cut_by(store), store.info()
-        counting = counter(before.counter)
-        files: dict[str, NewFile] = {}
-        for document in documents:
-            file = _file_of(document, info.dimension, counting, config)
-            if file.path in files:
-                message = f"Two documents have the id {document.id!r}."
-                raise UsageError("duplicate_id", message, hint="give each document an id of its own")
-            files[file.path] = file
-        known = {path: store.known(path) for path in files}
-        changed = [
-            file
-            for path, file in files.items()
-            if (old := known[path]) is None
-            or (old.hash, old.settings) != (file.hash, file.settings)
-            or store.document_at(path) != file.documents[0].id
-        ]
-        own = [file for file in changed if not file.documents[0].read_by]
-        missing = missing_texts(own, store)
-        calls = embed_in_calls(missing, engine.embedder, Pace()) if missing else ()
-        made = {text_hash: one for part in calls for text_hash, one in part.items()}
-        if changed:
-            with store.writer() as writer:
-                check_cut(store, before)
-                if store.embedder() != info.embedder:
-                    message = f"{store.embedder()} replaced {info.embedder} in this store during this call."
-                    raise StoreError("embedder_changed", message, hint=AGAIN)
-                for file in changed:
-                    writer.put(file if file.documents[0].read_by else with_vectors(file, made))
-        added = sum(known[file.path] is None for file in changed)
-        return {
-            "documents": len(files),
-            "chunks": sum(len(file.documents[0].chunks) for file in files.values()),
-            "added": added,
-            "updated": len(changed) - added,
-            "unchanged": len(files) - len(changed),
-            "embedded": sum(bool(one.vector) for one in made.values()),
-        }
+    before, info = cut_by(store), store.info()
+    counting = counter(before.counter)
+    files: dict[str, NewFile] = {}
+    for document in documents:
+        file = _file_of(document, info.dimension, counting, config)
+        if file.path in files:
+            message = f"Two documents have the id {document.id!r}."
+            raise UsageError("duplicate_id", message, hint="give each document an id of its own")
+        files[file.path] = file
+    known = {path: store.known(path) for path in files}
+    changed = [
+        file
+        for path, file in files.items()
+        if (old := known[path]) is None
+        or (old.hash, old.settings) != (file.hash, file.settings)
+        or store.document_at(path) != file.documents[0].id
+    ]
+    own = [file for file in changed if not file.documents[0].read_by]
+    missing = missing_texts(own, store)
+    calls = embed_in_calls(missing, engine.embedder, Pace()) if missing else ()
+    made = {text_hash: one for part in calls for text_hash, one in part.items()}
+    if changed:
+        with store.writer() as writer:
+            check_cut(store, before)
+            if store.embedder() != info.embedder:
+                message = f"{store.embedder()} replaced {info.embedder} in this store during this call."
+                raise StoreError("embedder_changed", message, hint=AGAIN)
+            for file in changed:
+                writer.put(file if file.documents[0].read_by else with_vectors(file, made))
+    added = sum(known[file.path] is None for file in changed)
+    return {
+        "documents": len(files),
+        "chunks": sum(len(file.documents[0].chunks) for file in files.values()),
+        "added": added,
+        "updated": len(changed) - added,
+        "unchanged": len(files) - len(changed),
+        "embedded": sum(bool(one.vector) for one in made.values()),
+    }
 
 
 def _file_of(document: PutDocument, dimension: int, counting: Counter, config: Config) -> NewFile:
@@ -190,13 +189,12 @@ def nearest(engine: Engine, vector: Sequence[float], k: int, where: str | Expr |
     plan = plan_words("", config=engine.config, mode="semantic", filter_text=text, k=k, exact=True)
     if where is not None and not isinstance(where, str):
         plan = plan._replace(where=where, filters=rql.print.print_filter(where))
-    with store.reading():
-        info = store.info()
-        unit = vector_of(vector, info.dimension)
-        near = store.nearest(unit, where=plan.where, k=k).cosines if k else {}
-        rows = store.fetch(list(near))
-        states, stale = check_files((row.doc for row in rows), Ask(), store=store, base=engine.base)
-        total = info.chunks if plan.where is None else len(store.candidates(plan.where))
+    info = store.info()
+    unit = vector_of(vector, info.dimension)
+    near = store.nearest(unit, where=plan.where, k=k).cosines if k else {}
+    rows = store.fetch(list(near))
+    states, stale = check_files((row.doc for row in rows), Ask(), store=store, base=engine.base)
+    total = info.chunks if plan.where is None else len(store.candidates(plan.where))
     hits = [
         Hit(rank, cosine, row.doc, row.chunk, (Part("semantic", cosine, cosine, 1.0, rank, cosine),))
         for rank, (row, cosine) in enumerate(zip(rows, near.values(), strict=True), start=1)

@@ -161,7 +161,8 @@ class Recall:
         chunks that pass the filter. Raises UsageError `dimension_mismatch`, `bad_vector`, and `bad_value` for a
         negative k; RqlError.
         """
-        return api.put.nearest(self.engine, vector, k, filter)
+        with self.store.reading():
+            return api.put.nearest(self.engine, vector, k, filter)
 
     def context(
         self,
@@ -427,7 +428,8 @@ class Recall:
         `dimension_mismatch`, `bad_vector` (NaN, infinity, length 0); EmbedError; StoreError `embedder_changed`,
         `chunker_changed`.
         """
-        return api.put.put(self.engine, documents)
+        with self.store.guard.turn():
+            return api.put.put(self.engine, documents)
 
     def delete(self, ids: Iterable[str]) -> int:
         """Delete documents that `put` stored. Return their number; unknown ids do not count."""

@@ -14,14 +14,12 @@ MOST = 65_536
 """Most components of a vector."""
 
 
-class GivenEmbedder:
+class GivenEmbedder(NamedTuple):
     """Stands for vectors of this dimension that programs give. A text of its own has no vector."""
 
-    max_input = None
-
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
-        self.identity = f"given:{dimension}"
+    dimension: int
+    identity: str
+    max_input: None = None
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
         """Return b"" for each text. Raises EmbedError `embedder_unavailable` for a query."""
@@ -66,7 +64,7 @@ class GivenKind(NamedTuple):
         if size is None:
             message = f"{config.embedding} cannot be used: {self.missing(config)}."
             raise ConfigError("bad_value", message, hint='embedding = "given:256"')
-        return GivenEmbedder(size)
+        return GivenEmbedder(size, f"{self.name}:{size}")
 
 
 GIVEN = GivenKind()
