@@ -95,7 +95,8 @@ def _lightest() -> Any:
 def document_id(path: str, content_hash: str, read_by: str = "") -> str:
     """Return sha256 of path NUL hash. It identifies one version of a document.
 
-    read_by: `parser@version;encoding`, appended after another NUL, if the text is not the plain UTF-8 decoding.
+    read_by: appended after another NUL, if not empty: `parser@version;encoding` of a text that is not the plain UTF-8
+    decoding, or `given_by`.
     """
     read = f"\0{read_by}" if read_by else ""
     return sha256(f"{path}\0{content_hash}{read}".encode()).hexdigest()
@@ -150,9 +151,23 @@ def embedded_text(path: str, title: str, text: str) -> str:
     return f"{title}\n\n{text}"
 
 
-def embedded_hash(path: str, title: str, text: str) -> bytes:
-    """Return sha256 of the embedded text. Equal hashes have equal vectors."""
-    return sha256(embedded_text(path, title, text).encode()).digest()
+def embedded_hash(path: str, title: str, text: str, read_by: str = "") -> bytes:
+    """Return sha256 of the embedded text. Equal hashes have equal vectors.
+
+    A vector that was `given_by` a program has a key of its own, so that not even an equal text shares it.
+    """
+    own = sha256(embedded_text(path, title, text).encode()).digest()
+    return GIVEN_KEY + sha256(read_by.encode() + own).digest() if read_by.startswith(GIVEN) else own
+
+
+GIVEN = "given:"
+GIVEN_KEY = b"given vector:"
+"""Prefix of the keys of given vectors. Other keys are plain hashes."""
+
+
+def given_by(vector: bytes) -> str:
+    """Return the `read_by` of a document whose vector a program gave. Its id and the store's digest depend on it."""
+    return GIVEN + sha256(vector).hexdigest()
 
 
 MODEL_COUNTER = "approx-2"

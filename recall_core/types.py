@@ -389,7 +389,7 @@ class NewChunk(NamedTuple):
     line_end: int
     text: str
     text_hash: bytes
-    """sha256 of the embedded text, see text.embedded_hash."""
+    """Key of the vector: sha256 of the embedded text, see text.embedded_hash."""
     vector: Vector | None
     """None: look up the vector by text_hash. b"": the text has no vector."""
     windows: int = 1

@@ -104,7 +104,7 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
 
 def reembed(recall: Recall, request: Request, streams: Streams) -> ReembedResponse:
     """Compute every vector again, with a progress bar."""
-    work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
+    work = recall.reembed(request.words[0], tuple(request.flags.set or ()), given=request.flags.given)
 
     def kept(last: Progress | None) -> str:
         done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
@@ -117,9 +117,10 @@ def reembedded_lines(response: ReembedResponse) -> Iterator[str]:
     """Yield the outcome of reembed on one line."""
     view = response["reembedded"]
     tokens = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
+    given = f"; {count_of(view['given'], 'given vector')} replaced" if "given" in view else ""
     yield (
         f"{view['previous']} -> {view['embedder']}  {count_of(view['vectors'], 'vector')}: "
-        f"{count_of(view['embedded'], 'text')} embedded, {view['reused']} reused{tokens}"
+        f"{count_of(view['embedded'], 'text')} embedded, {view['reused']} reused{given}{tokens}"
     )
 
 
@@ -195,7 +196,10 @@ COMMANDS: tuple[Command[Any], ...] = (
         run=on_store(reembed),
         prints=in_lines(reembedded_lines),
         operand=Operand("NAME", "name of an embedder (see recall embedders), or auto"),
-        flags=(Flag("--set", "also save this setting in recall.toml", "KEY=VALUE", many=True),),
+        flags=(
+            Flag("--set", "also save this setting in recall.toml", "KEY=VALUE", many=True),
+            Flag("--given", "also replace vectors that a program gave"),
+        ),
         examples=("recall reembed local", "recall reembed openai --set embedding_model=text-embedding-3-small"),
         note="If interrupted, run the same command again to continue.",
     ),

@@ -21,7 +21,7 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.plan import Plan, mode_named, plan_rql, plan_words, replan
 from recall_core.store.port import Store
-from recall_core.text import ESTIMATES
+from recall_core.text import ESTIMATES, GIVEN
 from recall_core.types import Hit, Packed, Pool, Progress, Vector
 from recall_core.views import Leaves
 
@@ -315,10 +315,15 @@ class Engine:
     def _without_waiting(self, plan: Plan) -> Plan:
         """Return the plan, without a reranker that waits to be accepted if queries may continue without it.
 
+        Words have no vector in a store of given ones, so its plan is lexical.
+
         Raises UsageError `bad_value` for a reranker or counter that only a user of this machine may name.
         """
         if self.is_for_others:
             _expect_own(plan.config, self._config)
+        if plan.semantic is not None and plan.lexical is not None and self.store.embedder().startswith(GIVEN):
+            warning = "W_NO_QUERY_VECTOR: the vectors of this store were given; searched by words alone"
+            plan = plan._replace(semantic=None, warnings=tuple(dict.fromkeys((*plan.warnings, warning))))
         waits = self.goes_on and plan.config.rerank and self.found.refusal(RERANKER)
         return plan._replace(config=plan.config._replace(rerank="")) if waits else plan
 

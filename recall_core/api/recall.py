@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
@@ -22,6 +22,7 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
+    from recall_core.api.put import PutCounts, PutDocument
     from recall_core.api.write import AddFields, ImportFields, RootsFields, WarmFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from recall_core.evaluate.tune import TuneOptions
     from recall_core.evaluate.tune_question import PinTarget
     from recall_core.ingest.watch import Stop
+    from recall_core.rql.ast import Expr
 
 __all__ = ["Ask", "Pack", "Recall"]
 
@@ -144,6 +146,23 @@ class Recall:
         with answers.fresh_reading(self.engine, ask) as started:
             answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
             return answers.listing(self.engine, answer, ask, started=started)
+
+    def nearest(
+        self,
+        vector: Sequence[float],
+        k: int = 10,
+        filter: str | Expr | None = None,  # noqa: A002 - as in Ask
+    ) -> responses.SearchResponse:
+        """Return the k chunks nearest to a vector, of those that pass the filter. No chunk is skipped.
+
+        vector: of the store's dimension and any length above 0. filter: RQL, or its tree.
+        A score is the cosine, from -1 to 1, rounded half-even to 6 decimals. Best first, ties by path and offset.
+        Chunks with the same text each have a row; chunks without a vector have none. `stats.total_hits` counts the
+        chunks that pass the filter. Raises UsageError `dimension_mismatch`, `bad_vector`, and `bad_value` for a
+        negative k; RqlError.
+        """
+        with self.store.reading():
+            return api.put.nearest(self.engine, vector, k, filter)
 
     def context(
         self,
@@ -399,6 +418,25 @@ class Recall:
         """
         return self.store.guard.steps(api.write.add(self.engine, targets, template, **how))
 
+    def put(self, documents: Iterable[PutDocument]) -> PutCounts:
+        """Store documents of a program, all or none. A document replaces the one with the same id.
+
+        With an embedding, a document is one chunk, whatever its length, and the vector is its own: no text shares it.
+        Without one, it is cut and embedded like a file; where the embedder is `given:N`, words alone find it.
+        `sync` keeps these documents. doc.path is `put://ID`; see `api.put.path_of` and `id_of`.
+        Raises UsageError `bad_id`, `duplicate_id` within one call, `bad_document` for metadata that is not JSON,
+        `dimension_mismatch`, `bad_vector` (NaN, infinity, length 0); EmbedError; StoreError `embedder_changed`,
+        `chunker_changed`.
+        """
+        with self.store.guard.turn():
+            return api.put.put(self.engine, documents)
+
+    def delete(self, ids: Iterable[str]) -> int:
+        """Delete documents that `put` stored. Return their number; unknown ids do not count."""
+        paths = dict.fromkeys(map(api.put.path_of, ids))
+        with self.store.writer() as writer:
+            return writer.tombstone(paths)
+
     def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
         """Update every added folder and file. reparse: also read unchanged files."""
         return self.store.guard.steps(api.write.sync(self.engine, reparse=reparse))
@@ -416,10 +454,13 @@ class Recall:
         return {**OK, "compacted": maintain.remove.compact(self.store, self.engine.config), "warnings": []}
 
     def reembed(
-        self, name: str, settings: GivenSettings = ()
+        self, name: str, settings: GivenSettings = (), *, given: bool = False
     ) -> Generator[Progress, None, responses.ReembedResponse]:
-        """Rebuild every vector with another embedder, and update recall.toml. settings: the embedder's own."""
-        return self.store.guard.steps(api.write.reembed(self.engine, name, settings))
+        """Rebuild every vector with another embedder, and update recall.toml. settings: the embedder's own.
+
+        given: also replace the vectors that `put` was given. Without it, they raise StoreError `vectors_given`.
+        """
+        return self.store.guard.steps(api.write.reembed(self.engine, name, settings, given=given))
 
     def rechunk(
         self, settings: GivenSettings = (), *, dry_run: bool = False

@@ -62,9 +62,13 @@ if TYPE_CHECKING:
     )
 
 
-def reembed(engine: Engine, name: str, settings: GivenSettings) -> Generator[Progress, None, ReembedResponse]:
-    """Rebuild every vector with another embedder, and update the settings."""
-    done = yield from maintain.embedders.reembed(engine.store, name, settings, found=engine.found, toml=engine.toml)
+def reembed(
+    engine: Engine, name: str, settings: GivenSettings, *, given: bool
+) -> Generator[Progress, None, ReembedResponse]:
+    """Rebuild every vector with another embedder, and update the settings. given: also vectors that programs gave."""
+    done = yield from maintain.embedders.reembed(
+        engine.store, name, settings, found=engine.found, toml=engine.toml, given=given
+    )
     engine.take_over(done.found)
     return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *engine.notes()]}
 

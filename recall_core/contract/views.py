@@ -472,6 +472,8 @@ class ReembedView(TypedDict):
     """Distinct texts sent to the embedder."""
     reused: int
     """Texts embedded in an earlier run."""
+    given: NotRequired[int]
+    """Replaced vectors that programs had given."""
     tokens: NotRequired[int]
 
 

@@ -54,10 +54,8 @@ class HashEmbedder:
         self.dimension = dimension
         self.identity = f"hash-{_VERSION}:{dimension}"
 
-    @property
-    def max_input(self) -> None:
-        """None: there is no limit in tokens; see features.MAX_CHARS."""
-        return
+    max_input = None
+    """There is no limit in tokens; see features.MAX_CHARS."""
 
     def windows(self, texts: Sequence[str]) -> list[int]:
         """Return 1 per text: a text is never divided."""

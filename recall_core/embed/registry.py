@@ -29,6 +29,7 @@ KINDS: dict[str, str] = {
     "llamacpp": "recall_core.embed.providers.openai:LLAMACPP",
     "gemini": "recall_core.embed.providers.openai:GEMINI",
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
+    "given": "recall_core.embed.given:GIVEN",
 }
 
 """Built-in kinds: name to `module:attribute` of an EmbedderKind, imported on demand."""
@@ -41,9 +42,9 @@ AUTO = "auto"
 
 FOUND_BY_AUTO = ("local", "openai", "gemini")
 
-_KNOWN_BY_IDENTITY = ("hash", "local", "minilm")
+_KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given")
 
-_TAKES_ARGUMENT = "onnx"
+_TAKE_ARGUMENT = ("onnx", "given")
 
 
 class BrokenKind(NamedTuple):
@@ -82,7 +83,7 @@ def kind(name: str) -> EmbedderKind:
     """
     bare, colon, _ = name.partition(":")
     if bare in KINDS:
-        if colon and bare != _TAKES_ARGUMENT:
+        if colon and bare not in _TAKE_ARGUMENT:
             message = f"The embedder {bare} takes no argument after a colon."
             raise EmbedError("unknown_embedder", message, hint=f'embedding = "{bare}"')
         return _built_in(bare)
@@ -224,7 +225,7 @@ def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple
     yield from ((found, settings) for found, settings in _find_named(config) if found.recognises(identity, settings))
     for name in _KNOWN_BY_IDENTITY:
         settings = config._replace(embedding=name, embedding_dim=dimension)
-        if identity.startswith(f"{name}-") and kind(name).recognises(identity, settings):
+        if identity.startswith((f"{name}-", f"{name}:")) and kind(name).recognises(identity, settings):
             yield kind(name), settings
 
 

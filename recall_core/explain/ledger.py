@@ -349,7 +349,9 @@ def leaves(
         if pool.lexical:
             made["lexical"] = lexical_contributions(answer, _rows_with_value(rows, "lexical"), store)
         if pool.semantic and plan.semantic is not None and embedder is not None:
-            made["semantic"] = _semantic(plan.semantic, rows, embedder, by_sentence=by_sentence)
+            given = set(store.given_vectors([row.rowid for row in rows]))  # the embedder knows nothing of these
+            own = [row for row in rows if row.rowid not in given]
+            made["semantic"] = _semantic(plan.semantic, own, embedder, by_sentence=by_sentence)
     scales = {signal: scale(pool, signal, plan.config.normalize) for signal in made}
     return [
         {

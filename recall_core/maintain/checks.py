@@ -277,11 +277,14 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
 
 
 def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
-    """Return chunk rowid to vector, for chunks whose text has a feature."""
+    """Return chunk rowid to vector, for chunks whose text has a feature. A given vector is the stored one."""
+    rowids = [row.rowid for row in rows]
+    stored = store.vectors(rowids if embedder is None else store.given_vectors(rowids))
     if embedder is None:
-        return store.vectors([row.rowid for row in rows])
-    made = embed([embedded_of(row.doc, row.chunk) for row in rows], embedder)
-    return {row.rowid: vector for row, (vector, _) in zip(rows, made, strict=True) if vector}
+        return stored
+    own = [row for row in rows if row.rowid not in stored]
+    made = embed([embedded_of(row.doc, row.chunk) for row in own], embedder)
+    return stored | {row.rowid: vector for row, (vector, _) in zip(own, made, strict=True) if vector}
 
 
 NEAR = 0.95  # an edited copy or a shared page template; well above two texts on one topic

@@ -239,9 +239,19 @@ def _tokens(store: Store, own: Own) -> Finding:
         return Finding("warning", f"not counted: {error.message}", fix)
 
 
+_BLOCK = 1_024  # vectors in memory
+
+
 def _vectors(store: Store, own: Own) -> Finding:
-    """Count the chunks without a vector. It is an error if the embedder makes a vector for one of them."""
+    """Count the chunks without a vector. It is an error if the embedder makes a vector for one of them.
+
+    A given vector that is lost cannot be made again, so it is a warning.
+    """
     without = missing = 0
+    given = store.given_vectors()
+    blocks = [given[start : start + _BLOCK] for start in range(0, len(given), _BLOCK)]
+    if lost := sum(len(block) - len(store.vectors(block)) for block in blocks):
+        return Finding("warning", f"{lost} given vectors are lost", "put their documents again")
     try:
         for rows in store.without_vector():
             without += len(rows)

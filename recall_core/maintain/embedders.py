@@ -32,7 +32,8 @@ from recall_core.ports import Embedder, EmbedderKind
 from recall_core.retrieve.pool import by_signatures
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
-from recall_core.store.values import Finding, ReembedTarget, Signing, signing_of
+from recall_core.store.values import Finding, ReembedTarget, Signing, given_error, signing_of
+from recall_core.text import GIVEN
 from recall_core.types import Progress, Row, Stage
 from recall_core.words.question import telling
 
@@ -207,13 +208,14 @@ _PROBE_TEXTS = tuple(
 
 
 def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = False) -> list[EmbedderView]:
-    """Return every kind of embedder in a fixed order.
+    """Return every kind of embedder in a fixed order; `given` only if it is in use, because it makes no vectors.
 
     in_use: identity of the embedder behind the store's vectors.
     probe: embed for about a second with each available embedder that sends nothing off this machine.
     waits: do not load the embedder that the settings name, because the settings are not accepted yet.
     """
-    return [_view(kind, config, in_use=in_use, probe=probe, waits=waits) for kind in kinds()]
+    listed = [kind for kind in kinds() if kind.name != "given" or (in_use or "").startswith(GIVEN)]
+    return [_view(kind, config, in_use=in_use, probe=probe, waits=waits) for kind in listed]
 
 
 def _view(
@@ -298,7 +300,7 @@ class Reembedded(NamedTuple):
 
 
 def reembed(
-    store: Store, name: str, settings: GivenSettings, *, found: FoundSettings, toml: Path
+    store: Store, name: str, settings: GivenSettings, *, found: FoundSettings, toml: Path, given: bool = False
 ) -> Generator[Progress, None, Reembedded]:
     """Embed every text with the named embedder, then update recall.toml (at `toml`).
 
@@ -308,15 +310,24 @@ def reembed(
 
     Each distinct text is embedded once; none is if the store already uses this embedder. Stopping at any event, or a
     failure, leaves the store answering as before, and the same call resumes. Raises ConfigError, UsageError
-    `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
+    `setting_fixed`; EmbedError; StoreError `reembed_replaced`, `vectors_given`, StoreLocked.
+
+    given: also replace the vectors that programs gave; their documents are ordinary ones from then on.
     """
     wanted, reasons, asked = _resolve(name, settings, found)
     embedder = new_embedder(wanted)
     previous = store.embedder()
-    command = Hint("reembed", wanted.embedding, set=assignments(settings))
-    run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command))
+    options = {"given": True} if given else {}
+    command = Hint("reembed", wanted.embedding, set=assignments(settings), **options)
+    run = _ReembedRun(store, embedder, ReembedTarget(embedder.identity, embedder.dimension, command), given=given)
+    is_same = embedder.identity == previous
+    if not is_same and embedder.identity.startswith(GIVEN):
+        message = f"{embedder.identity} makes no vectors; only a new store can have it."
+        raise EmbedError("embedder_unavailable", message, hint=Hint("init", "DIR", embedding=embedder.identity))
+    if not (is_same or given) and run.given:
+        raise given_error(run.given, command)
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.warn_of_dropped()
-    if embedder.identity == previous:
+    if is_same and not (given and run.given):
         if store.reembed_target() is not None:
             store.drop_reembed()
         yield run.event("done")
@@ -374,7 +385,9 @@ def _changed_settings(wanted: Config, settings: GivenSettings, *, is_new: bool) 
 class _ReembedRun:
     """One reembed run; counters count distinct texts."""
 
-    def __init__(self, store: Store, embedder: Embedder, target: ReembedTarget) -> None:
+    def __init__(self, store: Store, embedder: Embedder, target: ReembedTarget, *, given: bool) -> None:
+        self.may_replace_given = given
+        self.given = len(store.given_vectors())
         self.store = store
         self.embedder = embedder
         self.target = target
@@ -402,7 +415,7 @@ class _ReembedRun:
             embed(["Recall"], self.embedder)  # an unreachable embedder must not delete another run's vectors
         self.store.begin_reembed(self.target)
         self.reused = self.store.reembedded()
-        while not self.store.finish_reembed(self.target):
+        while not self.store.finish_reembed(self.target, may_replace_given=self.may_replace_given):
             if not self._is_next():
                 if self.store.embedder() == self.target.embedder:
                     break  # another process finished the same reembed first
@@ -469,6 +482,8 @@ class _ReembedRun:
             embedded=self.embedded,
             reused=self.reused,
         )
+        if self.given and self.may_replace_given:
+            view["given"] = self.given
         tokens = self._tokens()
         if tokens is not None:
             view["tokens"] = tokens

@@ -23,7 +23,7 @@ from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store, Writer
 from recall_core.store.values import KnownRoot, find_flaws
-from recall_core.text import chunk_id, document_id, embedded_hash, nfc, utc
+from recall_core.text import GIVEN, chunk_id, document_id, embedded_hash, given_by, nfc, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
 
 FORMAT_VERSION = 1
@@ -251,7 +251,7 @@ def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
         line.line_start,
         line.line_end,
         line.text,
-        embedded_hash(document.path, "" if is_title else document.title, line.text),
+        embedded_hash(document.path, "" if is_title else document.title, line.text, read_by_of(document)),
         _vector(line),
         _windows(line),
         is_title,
@@ -281,8 +281,11 @@ def invalid(reason: str) -> StoreError:
     return StoreError(
         "import_invalid",
         f"This is not a complete export: {reason}. Nothing was imported.",
-        hint=f"export the original store again: {Hint('export', out='FILE')}",
+        hint=_EXPORT_AGAIN,
     )
+
+
+_EXPORT_AGAIN = f"export the original store again: {Hint('export', out='FILE')}"
 
 
 ON_CONFLICT = ("error", "skip", "replace")
@@ -333,7 +336,7 @@ def import_(
     on_conflict: for a file that the store knows, or a document on a live path: `error`, `skip` or `replace`.
 
     Raises StoreError `import_unreadable`, `import_invalid`, `import_version`, `import_conflict`, `counter_mismatch`,
-    `embedder_mismatch`; EmbedError.
+    `embedder_mismatch`, `vectors_given` if such vectors would be made again; EmbedError.
     """
     expect_choice(flag("on_conflict"), on_conflict, ON_CONFLICT)
     try:
@@ -569,6 +572,10 @@ def _with_vectors(file: NewFile, store: Store, embedder: Embedder, *, keep: bool
     if keep:
         _check_vectors(file, embedder.dimension)
         return file
+    for document in file.documents:
+        if document.read_by.startswith(GIVEN):
+            message = f"The vector of {document.path} was given and cannot be made again. Nothing was imported."
+            raise StoreError("vectors_given", message, hint=f"leave out {flag('reembed')}, or {_EXPORT_AGAIN}")
     missing = missing_texts([file], store)
     answers = embed(list(missing.values()), embedder) if missing else []
     return with_vectors(file, dict(zip(missing, answers, strict=True)))
@@ -579,3 +586,5 @@ def _check_vectors(file: NewFile, dimension: int) -> None:
         vectors = [chunk.vector for chunk in document.chunks if chunk.vector is not None]
         if len(vectors) < len(document.chunks) or find_flaws(vectors, dimension=dimension):
             raise invalid(f"{document.path} has a chunk with a missing or invalid vector")
+        if document.read_by.startswith(GIVEN) and [document.read_by] != [given_by(each) for each in vectors]:
+            raise invalid(f"{document.path} has another vector than it was given")

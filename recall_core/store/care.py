@@ -204,8 +204,11 @@ class Maintenance(Protocol):
     def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
         """Store vectors with their windows, by text_hash. Return False if the target changed."""
 
-    def finish_reembed(self, target: ReembedTarget) -> bool:
-        """Replace the vectors in use with the target's, in one transaction and one step of the generation.
+    def finish_reembed(self, target: ReembedTarget, *, may_replace_given: bool = False) -> bool:
+        """Replace the vectors in use with the target's, in one transaction.
 
         Return False and change nothing if a live chunk has no target vector yet, or if the target changed.
+
+        may_replace_given: documents with given vectors become ordinary ones. Otherwise such a document raises
+        StoreError `vectors_given`.
         """

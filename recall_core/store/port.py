@@ -250,6 +250,9 @@ class Catalog(Protocol):
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
         """Return the known vectors of this embedder for these texts."""
 
+    def given_vectors(self, rowids: Sequence[int] | None = None) -> list[int]:
+        """Return the rowids of the live chunks whose vector was given (see `text.given_by`), of these or of all."""
+
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
         """Return documents by rowid, with or without chunks."""
 

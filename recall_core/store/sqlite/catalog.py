@@ -121,6 +121,11 @@ FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
 WHERE d.rowid = ? AND c.deleted = 0 ORDER BY c.offset
 """
 
+_GIVEN = f"""
+SELECT c.rowid FROM json_each(?) j JOIN chunk c ON c.rowid = j.value WHERE c.{records.IS_GIVEN} AND c.deleted = 0
+ORDER BY c.rowid
+"""
+
 _CHUNKS_OF = f"""
 SELECT c.rowid, {records.DOCUMENT}, {records.CHUNK}, c.hash FROM doc d JOIN chunk c ON c.doc = d.rowid
 WHERE d.id = ? AND c.deleted = 0 ORDER BY c.offset
@@ -295,6 +300,14 @@ class SqliteCatalog(OpenStore):
         """Return the known vectors of this embedder for these texts."""
         rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
         return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
+
+    def given_vectors(self, rowids: Sequence[int] | None = None) -> list[int]:
+        """Return the rowids of the live chunks whose vector was given, of these or of all."""
+        if rowids is None:
+            found = self.execute(f"SELECT rowid FROM chunk WHERE {records.IS_GIVEN} AND deleted = 0 ORDER BY rowid")
+        else:
+            found = self.execute(_GIVEN, (json.dumps(list(rowids)),))
+        return [rowid for (rowid,) in found]
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
         """Return documents by rowid, with or without chunks."""

@@ -21,7 +21,7 @@ from recall_core.store import sqlite
 from recall_core.store.sqlite import blocks, census, copies
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, making_sense
-from recall_core.store.sqlite.records import text_of
+from recall_core.store.sqlite.records import IS_GIVEN, text_of
 from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
 from recall_core.store.sqlite.vectors import cosines, rows_of
 from recall_core.text import embedded_text
@@ -39,9 +39,10 @@ _EMBED_BATCH = 256
 
 _COPIES = 2  # VACUUM writes the file once to a temporary file and once to the log
 
-_WITHOUT_VECTOR = """
+_WITHOUT_VECTOR = f"""
 SELECT c.rowid, d.path, iif(c.title = '', '', d.title), c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
-WHERE c.deleted = 0 AND c.rowid > ? AND c.rowid NOT IN (SELECT chunk FROM vec) ORDER BY c.rowid LIMIT ?
+WHERE c.deleted = 0 AND c.rowid > ? AND NOT c.{IS_GIVEN} AND c.rowid NOT IN (SELECT chunk FROM vec)
+ORDER BY c.rowid LIMIT ?
 """
 
 _MISSING = """
@@ -76,9 +77,9 @@ SELECT count(DISTINCT c.text_hash) FROM chunk c JOIN vec_rerank r ON r.text_hash
 WHERE c.deleted = 0 AND r.maker = ? AND r.is_query = 0
 """
 
-_TO_RERANK = """
+_TO_RERANK = f"""
 SELECT c.text_hash, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
-WHERE c.deleted = 0 AND c.text_hash > ?1
+WHERE c.deleted = 0 AND c.text_hash > ?1 AND NOT c.{IS_GIVEN}
   AND NOT EXISTS (SELECT 1 FROM vec_rerank WHERE maker = ?2 AND is_query = 0 AND text_hash = c.text_hash)
 GROUP BY c.text_hash ORDER BY c.text_hash LIMIT ?3
 """
@@ -140,7 +141,10 @@ class SqliteMaintenance(SqliteCatalog):
         return sqlite.copying.copy_of_now(self, target)
 
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
-        """Yield (chunk rowid, embedded text) of every live chunk without a vector, in lists of bounded length."""
+        """Yield (chunk rowid, embedded text) of every live chunk without a vector, in lists of bounded length.
+
+        Chunks whose given vector is lost are left out.
+        """
         last = 0
         while rows := self.execute(_WITHOUT_VECTOR, (last, _EMBED_BATCH)):
             last = rows[-1][0]
@@ -401,19 +405,26 @@ class SqliteMaintenance(SqliteCatalog):
                 self.execute(_PUT_NEXT, row)
         return True
 
-    def finish_reembed(self, target: ReembedTarget) -> bool:
-        """Replace the vectors in use with the target's, in one transaction and one step of the generation.
+    def finish_reembed(self, target: ReembedTarget, *, may_replace_given: bool = False) -> bool:
+        """Replace the vectors in use with the target's, in one transaction.
 
         Return False and change nothing if a live chunk has no target vector yet, or if the target changed.
         """
         with self.transaction():
             if not self._is_next(target) or self.execute(_IS_LEFT):
                 return False
+            given = self.given_vectors()
+            if given and not may_replace_given:
+                raise store.values.given_error(len(given), target.command)
             blocks.clear(self.execute)
             last = 0
             while rows := self.execute(_NEXT, (last,)):
                 last = rows[-1][0]
                 blocks.put(self.execute, self.execute_many, rows)
+            if given:
+                writer = sqlite.write.SqliteWriter(self.execute, self.execute_many, self.path)
+                writer.disown_vectors()
+                writer.finish()
             self.execute("DELETE FROM vec_cache")
             self._clear()
             self.execute("UPDATE meta SET value = ? WHERE key = 'embedder'", (target.embedder,))

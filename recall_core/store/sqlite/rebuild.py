@@ -402,7 +402,8 @@ class _Rebuild:
             titles = self._analyzer.titles(whole_title, marks, [(start, end) for _, _, start, end, _, _ in chunks])
             for (_, row, offset, _, text, title), named in zip(chunks, titles, strict=True):
                 above = "" if not title and whole_title.startswith(text, offset) else whole_title
-                own, spelled = embedded_hash(document.path, above, text), named if above else ""
+                own = embedded_hash(document.path, above, text, document.read_by)
+                spelled = named if above else ""
                 if (own, spelled) != (self.text_hashes[row], title):
                     self.put("UPDATE chunk SET title = ?, text_hash = ? WHERE rowid = ?", (spelled, own, row))
                     self.text_hashes[row] = own

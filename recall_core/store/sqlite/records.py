@@ -13,6 +13,7 @@ from recall_core.rql.ast import Expr, Field, Like, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
 from recall_core.store.sqlite.compile import Compiled, begins_with, compile_filter, order_sql
 from recall_core.store.sqlite.schema import WORDS, own_hash, reading_hash
+from recall_core.text import GIVEN_KEY
 from recall_core.types import Chunk, Document, Fingerprint, NewChunk, Root, Row, Span, Table
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.versions import analyzer_named
@@ -32,6 +33,8 @@ IS_TITLE = "c.title = '' AND d.title != ''"
 """Only a chunk that is its document's title has no title while the document has one."""
 CHUNK = f"c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text, {IS_TITLE}, c.place"
 LIVE = "d.deleted = 0 AND c.deleted = 0"
+IS_GIVEN = f"text_hash BETWEEN x'{GIVEN_KEY.hex()}' AND x'{GIVEN_KEY.hex()[:-2]}ff'"
+"""True for the keys of given vectors, by the index of `text_hash`."""
 FILE = """
 f.path, f.size, f.mtime_ns, f.hash, f.settings, (SELECT count(*) FROM doc WHERE file = f.rowid), f.os_path,
 f.ctime_ns, f.inode

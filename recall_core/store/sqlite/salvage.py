@@ -378,7 +378,7 @@ def chunk_of(row: Mapping[str, Any], document: OldDocument, analyzer: Analyzer) 
     text, title = text_of(row["text"]), "" if row["title"] == b"" else document.title or ""
     if text is None:
         return None
-    own, embedded = own_hash(text), embedded_hash(document.path, title, text)
+    own, embedded = own_hash(text), embedded_hash(document.path, title, text, document.read_by)
     kept = row["hash"]
     is_verified = own == kept or embedded == row["text_hash"]
     start, end, own_id = whole(row["offset"]), (whole(row["end_offset"]) or 0) - len(text), text_of(row["id"])

@@ -15,9 +15,9 @@ from recall_core.store.sqlite.blocks import ExecuteMany
 from recall_core.store.sqlite.census import Tally
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.judgements import SqliteJudgementWriter
-from recall_core.store.sqlite.records import Execute, digest_of, stored_analyzer, text_of
+from recall_core.store.sqlite.records import IS_GIVEN, Execute, digest_of, stored_analyzer, text_of
 from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, own_hash, reading_hash, vector_checksum
-from recall_core.text import chunk_id, utc
+from recall_core.text import chunk_id, document_id, embedded_hash, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 from recall_core.words.analyzer import Analyzer
 
@@ -56,6 +56,13 @@ DELETE FROM file WHERE (path = ? OR rowid IN (SELECT value FROM json_each(?)))
 """
 
 _KEEP_VECTOR = "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
+
+_FORGET_GIVEN = f"DELETE FROM vec_cache WHERE {IS_GIVEN}"
+
+_OF_GIVEN = f"""
+SELECT d.rowid, d.path, d.hash, c.rowid, c.offset, iif(c.title = '', '', d.title), c.text
+FROM chunk c JOIN doc d ON d.rowid = c.doc WHERE c.{IS_GIVEN} AND c.deleted = 0 ORDER BY c.rowid
+"""
 
 _LAST_ROWID = """
 SELECT max(coalesce((SELECT max(rowid) FROM {}), 0), coalesce((SELECT value + 0 FROM meta WHERE key = ?), 0))
@@ -217,6 +224,18 @@ class SqliteWriter:
         ]
         self._execute_many(_KEEP_VECTOR, rows)
 
+    def disown_vectors(self) -> None:
+        """Make the documents with given vectors ordinary ones: an embedder makes their vectors from now on."""
+        for rowid, path, digest, chunk, offset, title, text in self._execute(_OF_GIVEN):
+            doc_id = document_id(path, digest)
+            self._execute("DELETE FROM doc WHERE id = ?", (doc_id,))  # an older version without a given vector
+            self._execute("DELETE FROM doc_reading WHERE doc = ?", (rowid,))
+            self._execute("UPDATE doc SET id = ? WHERE rowid = ?", (doc_id, rowid))
+            own = chunk_id(doc_id, offset), embedded_hash(path, title, text), chunk
+            self._execute("UPDATE chunk SET id = ?, text_hash = ? WHERE rowid = ?", own)
+            self._redigest(rowid)
+            self._changed = True
+
     def forget_roots(self, folders: Iterable[str]) -> None:
         """Stop syncing these folders."""
         for folder in folders:
@@ -326,7 +345,9 @@ class SqliteWriter:
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
             self._execute("UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0", (rowid,))
             gone += 1
-        self._changed |= gone > 0
+        if gone:
+            self._changed = True
+            self._execute(_FORGET_GIVEN)
         return gone
 
     def _redigest(self, rowid: int) -> None:
