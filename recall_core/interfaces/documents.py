@@ -115,29 +115,28 @@ def awaitable(
     return twin
 
 
-def check_documents(documents: Sequence[Document], dimension: int) -> int:
-    """Return the number of components of these documents' embeddings, 0 for no documents.
+def check_documents(documents: Sequence[Document], dimension: int) -> list[Sequence[float]]:
+    """Return the embeddings of these documents, which all have one size.
 
     dimension: the store's, or 0 if the first document decides.
     Raises InvalidId, DimensionMismatch, EmbedError `vector_missing`, UsageError `duplicate_id`.
     """
     known: set[str] = set()
+    embeddings = []
     for document in documents:
         check_id(document.id)
         if document.id in known:
-            raise UsageError(
-                "duplicate_id", f"Two documents have the id {document.id!r}.", hint="give each its own id"
-            )
+            message = f"Two documents have the id {document.id!r}."
+            raise UsageError("duplicate_id", message, hint="give each document an id of its own")
         known.add(document.id)
         if document.embedding is None:
             message = f"Document {document.id!r} has no embedding."
             raise EmbedError("vector_missing", message, hint="Indexer(embedding, store).index(documents)")
-        got = len(document.embedding)
-        if got != dimension:
-            if dimension or not got:
-                raise DimensionMismatch(dimension or 1, got)
-            dimension = got
-    return dimension
+        dimension = dimension or len(document.embedding)
+        if len(document.embedding) != dimension or not dimension:
+            raise DimensionMismatch(dimension or 1, len(document.embedding))
+        embeddings.append(document.embedding)
+    return embeddings
 
 
 def copy_metadata(documents: Sequence[Document]) -> list[dict[str, Any]]:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core._lazy import np
 from recall_core.errors import DimensionMismatch, UsageError
-from recall_core.interfaces.documents import Document, SearchResult, awaitable, check_documents, copy_metadata
+from recall_core.interfaces.documents import (
+    Document,
+    SearchResult,
+    awaitable,
+    check_documents,
+    check_id,
+    copy_metadata,
+)
 from recall_core.store.sqlite.memory.matrix import kth_best
 from recall_core.store.sqlite.vectors import SCALE, Rows, cosines
 from recall_core.types import UNIT_TOLERANCE
@@ -44,13 +51,14 @@ class InMemoryVectorStore:
     def add(self, documents: Iterable[Document]) -> None:
         """Store documents, all or none; see `VectorStore.add`."""
         given = list(documents)
-        dimension = check_documents(given, self._dimension)
-        vectors = unit_vectors([each.embedding for each in given], dimension)
+        if not given:
+            return
+        vectors = unit_vectors(check_documents(given, self._dimension))
         ids, contents, copies = [each.id for each in given], [each.content for each in given], copy_metadata(given)
         with self._lock:
-            if self._dimension and given and self._dimension != dimension:  # another thread added the first document
-                raise DimensionMismatch(self._dimension, dimension)
-            self._dimension = self._dimension or dimension
+            self._dimension = self._dimension or vectors.shape[1]
+            if self._dimension != vectors.shape[1]:  # another thread added the first document
+                raise DimensionMismatch(self._dimension, vectors.shape[1])
             self._remove(ids)
             self._reserve(len(ids))
             first, last = len(self._documents), len(self._documents) + len(ids)
@@ -76,7 +84,7 @@ class InMemoryVectorStore:
             return []
         if len(query_embedding) != dimension:
             raise DimensionMismatch(dimension, len(query_embedding))
-        query = unit_vectors([query_embedding], dimension)[0]
+        query = unit_vectors([query_embedding])[0]
         if filter is not None:
             test = filter.test()
             rows = np.array([row for row in rows.tolist() if test(documents[row][2])], dtype=np.int64)
@@ -85,7 +93,10 @@ class InMemoryVectorStore:
         if top_k < len(rows):
             is_few = len(rows) * _FEW < len(vectors)
             products = vectors[rows] @ query if is_few else (vectors @ query)[rows]
-            rows = rows[products >= min(1.0, kth_best(products, top_k)) - _doubt(dimension)]
+            # As in `Matrix.doubt`: float32 products are off by (d + 1) * 2^-24 (Higham 2002, section 3.1), and cosines
+            # tie within a unit of the sixth decimal.
+            doubt = 2 * (dimension + 1) * _ROUNDING * (1 + UNIT_TOLERANCE) ** 2 + 2 / SCALE
+            rows = rows[products >= min(1.0, kth_best(products, top_k)) - doubt]
         found = cosines(query.tobytes(), Rows(rows.tolist(), vectors[rows].tobytes()))
         best = sorted(found, key=lambda row: (-found[row], documents[row][0]))[:top_k]
         nearest = [Document(*documents[row]) for row in best]
@@ -95,9 +106,12 @@ class InMemoryVectorStore:
         ]
 
     def delete(self, ids: Iterable[str]) -> int:
-        """Remove the documents with these ids, if any, and return how many there were."""
+        """Remove the documents with these ids, if any, and return how many there were. Raises InvalidId."""
+        given = list(ids)
+        for id_ in given:
+            check_id(id_)
         with self._lock:
-            return self._remove(ids)
+            return self._remove(given)
 
     aadd = awaitable(add)
     asearch = awaitable(search)
@@ -129,13 +143,13 @@ class InMemoryVectorStore:
         self._rows = {id_: row for row, (id_, _, _) in enumerate(self._documents)}
 
 
-def unit_vectors(vectors: Sequence[Sequence[float] | None], dimension: int) -> Floats:
-    """Return vectors of one dimension as rows of length 1, or of zeros for zeros.
+def unit_vectors(vectors: Sequence[Sequence[float]]) -> Floats:
+    """Return vectors of one size, at least one, as rows of length 1, or of zeros for zeros.
 
     Raises UsageError `bad_vector` for NaN, infinity, and what is not a number.
     """
     try:
-        wide = np.array(vectors, dtype=np.float64).reshape(len(vectors), dimension)
+        wide = np.array(vectors, dtype=np.float64).reshape(len(vectors), -1)
     except (TypeError, ValueError):
         wide = np.full((1, 1), np.nan)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -145,12 +159,3 @@ def unit_vectors(vectors: Sequence[Sequence[float] | None], dimension: int) -> F
         raise UsageError("bad_vector", message, hint="a list of finite numbers")
     wide /= np.where(lengths > 0, lengths, 1.0)[:, None]
     return wide.astype(np.float32)
-
-
-def _doubt(dimension: int) -> float:
-    """Return the most by which the product of one of the k nearest may be below the k-th product.
-
-    As for `Matrix.doubt`: float32 products are off by at most (d + 1) * 2^-24 (Higham 2002, section 3.1), and cosines
-    tie within a unit of the sixth decimal.
-    """
-    return 2 * (dimension + 1) * _ROUNDING * (1 + UNIT_TOLERANCE) ** 2 + 2 / SCALE

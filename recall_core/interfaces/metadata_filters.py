@@ -62,7 +62,8 @@ class MetadataFilter:
         """Return the filter as a tree of RQL."""
         match self:
             case Eq(key, value):
-                return In(key, (value,)).expression()
+                field, literal = ast.Field("doc", "meta", key), _literal(value)
+                return ast.IsNull(field) if literal is None else ast.Compare(field, "=", literal)
             case In(key, values):
                 field = ast.Field("doc", "meta", key)
                 present = [value for value in map(_literal, values) if value is not None]
