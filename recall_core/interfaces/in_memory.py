@@ -93,8 +93,8 @@ class InMemoryVectorStore:
         if top_k < len(rows):
             is_few = len(rows) * _FEW < len(vectors)
             products = vectors[rows] @ query if is_few else (vectors @ query)[rows]
-            # As in `Matrix.doubt`: float32 products are off by (d + 1) * 2^-24 (Higham 2002, section 3.1), and cosines
-            # tie within a unit of the sixth decimal.
+            # As in `Matrix.doubt`: float32 products are off by (d + 1) * 2^-24 (Higham 2002, section 3.1), and
+            # cosines tie within a unit of the sixth decimal.
             doubt = 2 * (dimension + 1) * _ROUNDING * (1 + UNIT_TOLERANCE) ** 2 + 2 / SCALE
             rows = rows[products >= min(1.0, kth_best(products, top_k)) - doubt]
         found = cosines(query.tobytes(), Rows(rows.tolist(), vectors[rows].tobytes()))
