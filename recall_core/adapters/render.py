@@ -159,5 +159,3 @@ def _rows_with_words(response: SearchResponse | ContextResponse | ReportResponse
     """Return the number of rows that contain a query word."""
     count = response["stats"].get("word_hits")
     return "" if count is None else f" · {count:,} with a query word"
-
-

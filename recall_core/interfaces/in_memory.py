@@ -149,11 +149,11 @@ def unit_vectors(vectors: Sequence[Sequence[float]]) -> Floats:
     Raises UsageError `bad_vector` for NaN, infinity, and what is not a number.
     """
     try:
-        wide = np.array(vectors, dtype=np.float64).reshape(len(vectors), -1)
-    except (TypeError, ValueError):
-        wide = np.full((1, 1), np.nan)
-    with np.errstate(over="ignore", invalid="ignore"):
-        lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+        wide = np.array(vectors, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
+    except (TypeError, ValueError, OverflowError):
+        wide = lengths = np.array([np.nan])
     if not np.isfinite(lengths).all():
         message = "A vector has a component that is NaN, infinite or not a number."
         raise UsageError("bad_vector", message, hint="a list of finite numbers")

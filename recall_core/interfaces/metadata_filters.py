@@ -42,7 +42,13 @@ class MetadataFilter:
                 return In(key, (value,)).test()
             case In(key, values):
                 wanted = {_with_kind(each) for each in values}
-                return lambda metadata: _with_kind(metadata.get(key)) in wanted
+                texts = {each for each in values if isinstance(each, str)}  # most filters are on text
+
+                def is_one(metadata: Mapping[str, object]) -> bool:
+                    value = metadata.get(key)
+                    return value in texts if isinstance(value, str) else _with_kind(value) in wanted
+
+                return is_one
             case Range(key, low, high):
                 least, most = scalar(low), scalar(high)
                 return lambda metadata: _is_within(scalar(metadata.get(key)), least, most)

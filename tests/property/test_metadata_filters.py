@@ -98,7 +98,7 @@ def plain(one: MetadataFilter, row: dict[str, Json]) -> bool:
     return all(fitting)
 
 
-@examples(50)
+@examples(30)
 @given(trees)
 @example(Any(tuple(Eq(key, value) for key in KEYS for value in (1, True, "1", None))))
 @example(Eq("n", True))

@@ -267,6 +267,8 @@ def test_add_replaces_and_later_changes_do_not_reach_the_store(filled: Callable[
         (Document("b", "", {}, [math.nan, 1]), "bad_vector"),
         (Document("b", "", {}, [1, math.inf]), "bad_vector"),
         (Document("b", "", {}, ["x", 1]), "bad_vector"),
+        (Document("b", "", {}, [[1, 2], [3, 4]]), "bad_vector"),
+        (Document("b", "", {}, [10**400, 1]), "bad_vector"),
         (Document("b", "", {}, []), "dimension_mismatch"),
         (Document("b", "", {}, None), "vector_missing"),
         (Document("a2", "", {}, [1, 1]), "duplicate_id"),

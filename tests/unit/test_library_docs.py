@@ -1,4 +1,4 @@
-"""The examples of docs/library.md and docs/interfaces.md run and show the real output; so do the scripts of examples/."""
+"""The examples of docs/library.md and docs/interfaces.md run and show the real output; so do examples/."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_every_example_of_the_interfaces_page_runs(notes: Path) -> None:
 
 
 def test_index_and_query_prints_the_best_piece_first(notes: Path) -> None:
-    command = [sys.executable, str(HOME / "examples" / "index_and_query.py"), "notes/deploy.md", "undo", "a", "deploy"]
+    script = str(HOME / "examples" / "index_and_query.py")
+    command = [sys.executable, script, "notes/deploy.md", "undo", "a", "deploy"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines()[0].endswith("  notes/deploy.md#chunk=0")
