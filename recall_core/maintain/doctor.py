@@ -261,7 +261,8 @@ def _vectors(store: Store, own: Own) -> Finding:
         return Finding("warning", f"{without} chunks have no vector; {error.message}", error.hint or "")
     if missing:
         return Finding("error", f"{missing} chunks have no vector but need one")
-    return Finding("ok", f"{store.info().vectors} vectors, {without} texts without a feature")
+    some = f", {len(given)} of them given" if given else ""
+    return Finding("ok", f"{store.info().vectors} vectors{some}, {without} texts without a feature")
 
 
 def _reembed(store: Store, own: Own) -> Finding:
