@@ -18,6 +18,7 @@ from recall_core.interfaces.documents import (
     check_id,
     copy_metadata,
 )
+from recall_core.interfaces.in_memory import unit_vectors
 from recall_core.interfaces.metadata_filters import MetadataFilter
 from recall_core.rql.filters import parse_filter
 
@@ -54,6 +55,7 @@ class FileVectorStore:
             return
         with self._lock:
             embeddings = check_documents(given, self._dimension)
+            unit_vectors(embeddings)  # a refused first call makes no store
             copies = copy_metadata(given)
             if self._recall is None:
                 Recall.init(self._folder, embedding=f"given:{len(embeddings[0])}")

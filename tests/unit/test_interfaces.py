@@ -284,6 +284,14 @@ def test_refused_add_changes_nothing(filled: Callable[..., VectorStore], documen
     assert ids(store, [1, 0]) == "a"
 
 
+def test_refused_first_add_fixes_no_dimension(new: Callable[[], VectorStore]) -> None:
+    store = new()
+    with pytest.raises(UsageError):
+        store.add([Document("a", "", {}, [math.nan, 1, 1])])
+    store.add([Document("a", "", {}, [1, 0])])
+    assert ids(store, [1, 0]) == "a"
+
+
 def test_document_of_zeros_is_never_found(filled: Callable[..., VectorStore]) -> None:
     store = filled(Document("a", "", {}, [0, 0]), Document("b", "", {}, [-1, 0]))
     assert (ids(store, [1, 0]), ids(store, [0, 0]), store.delete(["a"])) == ("b", "", 1)
