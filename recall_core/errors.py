@@ -3,12 +3,19 @@
 RecallError                exit
 ├── UsageError                2   a flag, an argument or a setting is wrong
 │   ├── ConfigError           2   recall.toml
-│   └── RqlError              2   a query or filter, with line, column and span
+│   ├── RqlError              2   a query or filter, with line, column and span
+│   ├── DimensionMismatch     2   a vector of another size than the store's
+│   └── InvalidId             2   a document whose id cannot be stored
 ├── StoreError                1   the file: missing, read-only, full, newer
 │   ├── StoreLocked           5   another process is writing
 │   └── StoreCorrupt          6   the file is damaged
 ├── IngestError               1   a named file that cannot be read
 ├── EmbedError                1   an embedder that is missing, fails or returns nonsense
+│   ├── InvalidResponse       1   its vectors cannot be used
+│   ├── RateLimited           1   its provider takes no more requests now
+│   ├── Timeout               1   its provider does not answer in time
+│   ├── ProviderError         1   its provider refuses, or cannot be used
+│   └── Other                 1   it raised an error of its own, which is the cause
 ├── StaleError                3   --strict-fresh, and a file has changed
 ├── SnapshotMismatch          4   --snapshot, and the store has changed
 ├── Outdated                  4   the store no longer contains a hit of an answer
@@ -113,6 +120,24 @@ class RqlError(UsageError):
         return f"{visible_line}\n{' ' * (self.start - first)}{'^' * width}{expectation}"
 
 
+class DimensionMismatch(UsageError):
+    """A vector has another number of components than the store's. expected, got: these numbers."""
+
+    def __init__(self, expected: int, got: int) -> None:
+        self.expected = expected
+        self.got = got
+        super().__init__(
+            "dimension_mismatch",
+            f"A vector has {got} components instead of {expected}.",
+            hint="use the embedder that made the store's vectors",
+            details={"expected": expected, "got": got},
+        )
+
+
+class InvalidId(UsageError):
+    """A document has no id, or one that cannot be stored."""
+
+
 class StoreError(RecallError):
     """The database file is missing, read-only, full or too new."""
 
@@ -139,6 +164,26 @@ class IngestError(RecallError):
 
 class EmbedError(RecallError):
     """An embedder is unavailable, failed, or returned vectors that cannot be stored."""
+
+
+class InvalidResponse(EmbedError):
+    """The vectors of an embedding have the wrong number, size or values."""
+
+
+class RateLimited(EmbedError):
+    """The provider of an embedding takes no more requests now."""
+
+
+class Timeout(EmbedError):
+    """The provider of an embedding does not answer in time."""
+
+
+class ProviderError(EmbedError):
+    """The provider of an embedding refuses, or cannot be used here."""
+
+
+class Other(EmbedError):
+    """An embedding raised an error of its own, kept as `__cause__`."""
 
 
 class StaleError(RecallError):

@@ -325,7 +325,7 @@ def reembed(
         message = f"{embedder.identity} makes no vectors; only a new store can have it."
         raise EmbedError("embedder_unavailable", message, hint=Hint("init", "DIR", embedding=embedder.identity))
     if not (is_same or given) and run.given:
-        raise given_error(run.given, command)
+        raise given_error(run.given)
     warnings = [f"W_AUTO: {reason}" for reason in reasons] + run.warn_of_dropped()
     if is_same and not (given and run.given):
         if store.reembed_target() is not None:

@@ -94,7 +94,7 @@ def value_of(field: Field, document: Document, chunk: Chunk | None) -> FieldValu
     if field.name in ("tag", "tags"):
         return tuple(sorted(document.tags))
     if field.name == "meta":
-        return _scalar(document.meta.get(field.key or ""))
+        return scalar(document.meta.get(field.key or ""))
     value: str | None = getattr(document, field.name)
     return value
 
@@ -104,7 +104,8 @@ def _chunk_value(name: str, chunk: Chunk) -> str | int:
     return value
 
 
-def _scalar(value: object) -> FieldValue:
+def scalar(value: object) -> FieldValue:
+    """Return a metadata value as filters see it: None for a list or an object, a float for more than 64 bits."""
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
         return float(value)
     return value if isinstance(value, str | int | float) else None

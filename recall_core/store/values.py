@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.errors import StoreError
-from recall_core.shell import Hint
+from recall_core.shell import AGAIN, Hint
 from recall_core.types import UNIT_TOLERANCE, Root, Vector
 
 
@@ -222,12 +222,11 @@ class ReembedTarget(NamedTuple):
     command: str
 
 
-def given_error(count: int, command: str) -> StoreError:
-    """Return the error for a reembed that would replace given vectors. command: the reembed."""
+def given_error(count: int) -> StoreError:
+    """Return the error for a reembed that would replace this many given vectors."""
     some = "1 vector was" if count == 1 else f"{count} vectors were"
-    return StoreError(
-        "vectors_given", f"{some} given, and an embedder would replace them.", hint=f"{command} --given"
-    )
+    message = f"{some} given, and an embedder would replace them."
+    return StoreError("vectors_given", message, hint=Hint(AGAIN, given=True))
 
 
 def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:

@@ -1,4 +1,4 @@
-"""The examples of docs/library.md run and show the real output; so does the script of examples/."""
+"""The examples of docs/library.md and docs/interfaces.md run and show the real output; so do examples/."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ def test_every_example_of_the_library_page_runs(notes: Path) -> None:
     result = doctest.testfile(str(PAGE), module_relative=False, verbose=False)
     assert result.attempted >= 15
     assert result.failed == 0
+
+
+def test_every_example_of_the_interfaces_page_runs(notes: Path) -> None:
+    result = doctest.testfile(str(HOME / "docs" / "interfaces.md"), module_relative=False, verbose=False)
+    assert result.attempted >= 7
+    assert result.failed == 0
+
+
+def test_index_and_query_prints_the_best_piece_first(notes: Path) -> None:
+    script = str(HOME / "examples" / "index_and_query.py")
+    command = [sys.executable, script, "notes/deploy.md", "undo", "a", "deploy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert done.stdout.splitlines()[0].endswith("  notes/deploy.md#chunk=0")
+    assert "Undo a deploy" in done.stdout
 
 
 def test_library_page_starts_with_a_ten_line_example() -> None:

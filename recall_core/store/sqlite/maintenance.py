@@ -418,7 +418,7 @@ class SqliteMaintenance(SqliteCatalog):
                 return False
             given = self.given_vectors()
             if given and not may_replace_given:
-                raise store.values.given_error(len(given), target.command)
+                raise store.values.given_error(len(given))
             blocks.clear(self.execute)
             last = 0
             while rows := self.execute(_NEXT, (last,)):
