@@ -211,7 +211,7 @@ class Setup(NamedTuple):
     baseline: Baseline | None
 
 
-class _Other(NamedTuple):
+class _ComparedValues(NamedTuple):
     """The comparison partner of a mode, with its display name."""
 
     name: str
@@ -302,18 +302,18 @@ def _interval(ends: tuple[float, float]) -> IntervalView:
     return IntervalView(low=ends[0], high=ends[1])
 
 
-def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, _Other]]:
+def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, _ComparedValues]]:
     """Yield each mode with each later one, then each mode with its baseline."""
     for number, mode in enumerate(board.modes):
         for other in board.modes[number + 1 :]:
-            yield mode, _Other(other, is_baseline=False, values=measured[other])
+            yield mode, _ComparedValues(other, is_baseline=False, values=measured[other])
     for mode in board.modes:
         name = None if board.baseline is None else board.baseline.against(mode)
         if board.baseline is not None and name is not None:
-            yield mode, _Other(name, is_baseline=True, values=board.baseline.modes[name])
+            yield mode, _ComparedValues(name, is_baseline=True, values=board.baseline.modes[name])
 
 
-def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> Iterator[ComparisonView]:
+def _comparisons(mode: str, other: _ComparedValues, board: Setup, measured: Values) -> Iterator[ComparisonView]:
     """Yield one comparison for each shared measure, over the shared queries."""
     measures = [measure for measure in measured if measure in other.values]
     if not measures:

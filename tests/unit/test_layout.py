@@ -14,8 +14,9 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("recall_core", "recall_tui")
 PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-NAMED_TWICE = ("Named",)
-"""Names of two classes, ignoring an underscore: this one is also a message inside the screen that sends it."""
+NAMED_TWICE = ("Named", "Document", "In")
+"""Names of two classes, ignoring an underscore: a message inside the screen that sends it, and two of the interfaces,
+whose names pipelines expect."""
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 

@@ -22,6 +22,7 @@ import pytest
 from recall_core import steps
 from recall_core.api.compare import DiffRequest
 from recall_core.api.engine import Engine
+from recall_core.api.put import PutDocument
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError, UsageError
@@ -166,6 +167,7 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "compact": recall.compact,
         "complete_rql": lambda: recall.complete_rql("SELECT * FROM chunk WHERE doc.tags = ", 37),
         "context": lambda: recall.context("red", budget_tokens=50),
+        "delete": lambda: recall.delete(["notes-1"]),
         "diff": lambda: finish(recall.diff(recall, DiffRequest(queries=Path("q.tsv")))),
         "doctor": recall.doctor,
         "evaluate": lambda: finish(recall.evaluate(EvalOptions(**judged))),
@@ -178,6 +180,8 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "judge_export": lambda: recall.judge_export(queries=io.StringIO(), qrels=None),
         "judge_import": lambda: recall.judge_import(**judged),
         "list": recall.list,
+        "nearest": lambda: recall.nearest([1.0] * 64),
+        "put": lambda: recall.put([PutDocument("notes-1", "red")]),
         "query": lambda: recall.query("SELECT * FROM chunk"),
         "rechunk": lambda: finish(recall.rechunk()),
         "reindex": lambda: finish(recall.reindex()),
