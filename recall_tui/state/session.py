@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from recall_core import rql
 from recall_core.errors import Interrupted, RecallError
 from recall_core.rql.parser import is_query
 from recall_tui.state.grouping import BY_RANK, Grouping, grouping_of
@@ -197,8 +198,15 @@ def k_of(session: Session) -> int | None:
 
 
 def filter_of(plan: Plan) -> str | None:
-    """Return the filter of plain words. A query in RQL has its filter in the text."""
-    return plan.filters if plan.rql is None else None
+    """Return the filter of plain words. A query in RQL has its filter in the text, and so have words with `-word`."""
+    if plan.rql is not None:
+        return None
+    if plan.typed is None or not plan.typed.excluded:
+        return plan.filters
+    excluded = [rql.ast.Not(rql.ast.Words(word)) for word in plan.typed.excluded]
+    terms = plan.where.terms if isinstance(plan.where, rql.ast.And) else (plan.where,)
+    own = tuple(each for each in terms if each is not None and each not in excluded)
+    return rql.print.print_filter(rql.ast.And(own) if len(own) > 1 else own[0]) if own else None
 
 
 def is_stale(session: Session) -> bool:

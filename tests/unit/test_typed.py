@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
+from recall_core.retrieve.plan import plan_words
 from recall_core.words.typed import MOST_TERMS, take_apart, terms_of_words, without_excluded
+from recall_tui.state.session import filter_of
 from tests.builders import memory_store, new_file, put
 from tests.examples import examples
 
@@ -153,3 +155,11 @@ def test_title_word_is_marked_in_titles_only() -> None:
         marked = [each for found in library.store.instances(pool.query, pool.terms, rows) for each in found]
         places = {(pool.terms[each.phrase].text, each.in_title) for each in marked}
         assert places == {("title:rollback", True), ("deploy", True), ("deploy", False)}
+
+
+def test_workbench_repeats_no_exclusion_as_a_filter() -> None:
+    for own, left in ((None, None), ("doc.tag = 'a'", "doc.tag = 'a'"), ("doc.tag = 'a' OR doc.tag = 'b'",) * 2):
+        plan = plan_words(
+            "retry -draft -old", config=Config(), mode="hybrid", filter_text=own, k=3, exact=True, is_typed=True
+        )
+        assert filter_of(plan) == left
