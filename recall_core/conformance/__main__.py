@@ -1,0 +1,311 @@
+"""Check a store against the conformance suite of this version.
+
+    python -m recall_core.conformance [--store URL] [--report]
+
+Exit status: 0 if every check holds, 1 if one differs, 2 if the suite could not run.
+"""
+
+from __future__ import annotations
+
+import json
+import locale
+import os
+import platform
+import sys
+from argparse import ArgumentParser
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import zip_longest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from recall_core._lazy import apsw, metadata
+from recall_core.api import stores
+from recall_core.api.engine import Engine
+from recall_core.api.recall import Recall
+from recall_core.config import Config, replace
+from recall_core.embed.hash import HashEmbedder
+from recall_core.errors import RecallError
+from recall_core.steps import (
+    SPEC_VERSION,
+    ChunkPolicy,
+    CompressPolicy,
+    FuseParams,
+    RetrievePlan,
+    Segment,
+    chunk,
+    compress,
+    fuse,
+    index,
+    retrieve,
+)
+from recall_core.words.versions import analyzer_named, words_of
+
+DATA = Path(__file__).parent / SPEC_VERSION
+_ABSENT = "(absent)"
+_SHOWN = 160
+
+Json = Any
+"""A JSON value."""
+
+
+class Difference(NamedTuple):
+    """One value of an answer that differs from the suite."""
+
+    id: str
+    """Id of the question."""
+    place: str
+    """Path of the value in the answer, like `rows[2].score`."""
+    expected: Json
+    got: Json
+
+
+class Result(NamedTuple):
+    """The outcome of the suite: the number of questions, and all differences in the order of the questions."""
+
+    checks: int
+    differences: tuple[Difference, ...]
+
+    @property
+    def held(self) -> int:
+        """Number of questions without a difference."""
+        return self.checks - len({each.id for each in self.differences})
+
+
+def read_lines(name: str) -> list[dict[str, Json]]:
+    """Return the objects of a JSON Lines file of the suite."""
+    lines = (DATA / name).read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def run(url: str) -> Result:
+    """Fill a new store at this URL with the corpus, ask every question, and compare the answers.
+
+    Raises StoreError if the store exists, and the errors of that kind of store.
+    """
+    expected = {line["id"]: line["answer"] for line in read_lines("expected.jsonl")}
+    got = dict(answers(url))
+    found = [
+        Difference(key, place, *pair)
+        for key in dict.fromkeys([*got, *expected])
+        for place, pair in differ(expected.get(key, _ABSENT), got.get(key, _ABSENT))
+    ]
+    return Result(len(got.keys() | expected.keys()), tuple(found))
+
+
+def answers(url: str) -> Iterator[tuple[str, Json]]:
+    """Yield the id of each question and its answer from a new store at this URL, filled with the corpus."""
+    config = replace(Config(), json.loads((DATA / "store.json").read_text(encoding="utf-8")), where="store.json")
+    with TemporaryDirectory() as base:  # paths of the corpus must not meet files of the current folder
+        store = stores.create(stores.store_url(url), config)
+        with Recall(Engine(store, config=config, base=Path(base))) as recall:
+            for line in read_lines("corpus.jsonl"):
+                _apply(recall, line)
+            for question in read_lines("queries.jsonl"):
+                try:
+                    answer = _KINDS[question["kind"]](recall, question)
+                except RecallError as error:
+                    answer = {"error": error.code}
+                yield question["id"], _rounded(answer)
+
+
+def differ(expected: Json, got: Json, place: str = "") -> Iterator[tuple[str, tuple[Json, Json]]]:
+    """Yield the place of every difference, with both values."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key in dict.fromkeys([*expected, *got]):
+            yield from differ(expected.get(key, _ABSENT), got.get(key, _ABSENT), f"{place}.{key}".lstrip("."))
+    elif isinstance(expected, list) and isinstance(got, list):
+        for number, (one, other) in enumerate(zip_longest(expected, got, fillvalue=_ABSENT)):
+            yield from differ(one, other, f"{place}[{number}]")
+    elif expected != got:
+        yield place, (expected, got)
+
+
+def _apply(recall: Recall, line: Mapping[str, Json]) -> None:
+    """Put the document of a line of the corpus into the store, or remove one."""
+    if "remove" in line:
+        recall.remove([line["remove"]])
+        return
+    segment = Segment(line["doc_id"], line["text"], line["title"], tuple(line["tags"]), line["metadata"])
+    config = recall.config
+    policy = ChunkPolicy(
+        config.chunk_tokens, config.overlap_tokens, config.max_chunk_chars, config.counter, line["markdown"]
+    )
+    index(chunk([segment], policy), recall, mtime_ns=line["mtime_ns"])
+
+
+def _rounded(value: Json) -> Json:
+    """Return JSON with lists for tuples, and numbers rounded half-even to six places."""
+    if isinstance(value, float):
+        return round(value, 6) + 0.0  # no minus before a zero
+    if isinstance(value, Mapping):
+        return {key: _rounded(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_rounded(each) for each in value]
+    return value
+
+
+def _pick(view: Mapping[str, Json], keys: str) -> dict[str, Json]:
+    return {key: view[key] for key in keys.split() if key in view}
+
+
+def _listing(answer: Mapping[str, Json]) -> Json:
+    return {
+        "total": answer["stats"].get("total_hits"),
+        "rows": list(map(_row, answer["results"])),
+        **_pick(answer["query"], "dropped"),
+        "warnings": [text.partition(":")[0] for text in answer["warnings"]],
+    }
+
+
+def _row(hit: Mapping[str, Json]) -> Json:
+    view = {
+        **_pick(hit.get("doc", {}), "path"),
+        **_pick(hit.get("chunk", {}), "offset"),
+        "id": hit.get("chunk", hit.get("doc", {})).get("id"),
+        **_pick(hit, "score matched cosine recall_injected"),
+    }
+    if "copies" in hit:
+        view["copies"] = hit["copies"]["count"]
+    if "explain" in hit:
+        view["ledger"] = [
+            _pick(part, "signal raw value weight rank points")
+            | {"leaves": [_pick(leaf, "kind text points df idf tf") for leaf in part["leaves"]]}
+            for part in hit["explain"]["parts"]
+        ]
+    return view
+
+
+def _context(recall: Recall, question: Mapping[str, Json]) -> Json:
+    answer = recall.context(question.get("text"), rql=question.get("rql"), **question.get("ask", {}))
+    packed: Mapping[str, Json] = answer["context"]
+    return {
+        **_pick(packed, "text used_tokens candidates reserved_tokens"),
+        "blocks": [_pick(block, "path offset end ranks truncated") for block in packed["blocks"]],
+        "omitted": [_pick(each, "reason rank count path") for each in packed["omitted"]],
+    }
+
+
+def _whynot(recall: Recall, question: Mapping[str, Json]) -> Json:
+    view = recall.why_not(question["text"], question["target"], fixes=False, **question.get("ask", {}))["whynot"]
+    return {
+        "verdict": view["verdict"],
+        "stages": {stage["stage"]: stage["status"] for stage in view["stages"]},
+    }
+
+
+def _trace(recall: Recall, question: Mapping[str, Json]) -> Json:
+    stages = recall.trace(question["text"], **question.get("ask", {}))["trace"]["stages"]
+    return [[stage["stage"], stage["rows_in"], stage["rows_out"]] for stage in stages]
+
+
+def _chunks(recall: Recall, question: Mapping[str, Json]) -> Json:
+    path = question["doc_id"].replace("'", "''")
+    rows = recall.query(f"SELECT * FROM chunk FILTER doc.path = '{path}' LIMIT 1000")["results"]
+    return [_pick(row["chunk"], "id offset end tokens line_start line_end heading") for row in rows]
+
+
+def _cut(_: Recall, question: Mapping[str, Json]) -> Json:
+    pieces = chunk(question["text"], ChunkPolicy(**question["policy"]))
+    return [[piece.offset, piece.content, piece.heading] for piece in pieces]
+
+
+def _vector(_: Recall, question: Mapping[str, Json]) -> Json:
+    (vector,) = HashEmbedder(question["dimension"]).embed([question["text"]], is_query=question["is_query"])
+    values = {str(place): value for place, value in enumerate(_floats(vector)) if value}
+    return {"sha256": sha256(vector).hexdigest(), "values": values}
+
+
+def _floats(vector: bytes) -> array[float]:
+    values = array("f", vector)
+    if sys.byteorder == "big":
+        values.byteswap()
+    return values
+
+
+def _nearest(recall: Recall, question: Mapping[str, Json]) -> Json:
+    (vector,) = recall.engine.embedder.embed([question["text"]], is_query=True)
+    return _listing(recall.nearest(_floats(vector), question["k"], question.get("filter")))
+
+
+def _words(_: Recall, question: Mapping[str, Json]) -> Json:
+    return analyzer_named(words_of(question["language"])).terms(question["text"])
+
+
+def _digest(recall: Recall, _: Mapping[str, Json]) -> Json:
+    info = recall.store.info()
+    documents = {file.path: [document.id for document in file.documents] for file in recall.store.live_files()}
+    fields = "digest embedder counter chunker language documents chunks"
+    return {**{name: getattr(info, name) for name in fields.split()}, "ids": documents}
+
+
+def _steps(recall: Recall, question: Mapping[str, Json]) -> Json:
+    lists = [retrieve(question["text"], RetrievePlan(**plan), recall) for plan in question["plans"]]
+    found = fuse(lists, question["method"], FuseParams(**question["params"])) if "method" in question else lists[0]
+    if "compress" in question:
+        return [each._asdict() for each in compress(question["text"], found, CompressPolicy(**question["compress"]))]
+    return [[each.doc_id, each.chunk_index, each.score] for each in found]
+
+
+_KINDS: Mapping[str, Callable[[Recall, Mapping[str, Json]], Json]] = {
+    "search": lambda recall, question: _listing(recall.search(question["text"], **question.get("ask", {}))),
+    "query": lambda recall, question: _listing(recall.query(question["rql"], **question.get("ask", {}))),
+    "nearest": _nearest,
+    "context": _context,
+    "whynot": _whynot,
+    "trace": _trace,
+    "chunks": _chunks,
+    "cut": _cut,
+    "vector": _vector,
+    "words": _words,
+    "digest": _digest,
+    "steps": _steps,
+}
+
+
+def environment() -> dict[str, str]:
+    """Return what a result may depend on and must not: interpreter, libraries, machine, locale, hash seed."""
+    return {
+        "python": platform.python_version(),
+        "sqlite": apsw.sqlite_lib_version(),
+        "apsw": metadata.version("apsw"),
+        "numpy": metadata.version("numpy"),
+        "platform": platform.platform(),
+        "byteorder": sys.byteorder,
+        "locale": locale.setlocale(locale.LC_ALL),
+        "hash_seed": os.environ.get("PYTHONHASHSEED", "random"),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the suite, print its differences or a report, and return the exit status."""
+    parser = ArgumentParser(prog="python -m recall_core.conformance", description=f"Conformance {SPEC_VERSION}.")
+    parser.add_argument("--store", metavar="URL", help="new store to fill, like sqlite:PATH (default: a temporary one)")
+    parser.add_argument("--report", action="store_true", help="print a JSON report with the environment")
+    options = parser.parse_args(arguments)
+    try:
+        with TemporaryDirectory() as folder:
+            result = run(options.store or f"sqlite:{folder}/recall.db")
+    except RecallError as error:
+        print(f"error: {error.message}", f"hint: {error.hint}" if error.hint else "", sep="\n", file=sys.stderr)
+        return 2
+    if options.report:
+        counts = {"spec_version": SPEC_VERSION, "checks": result.checks, "held": result.held}
+        differences = [each._asdict() for each in result.differences]
+        print(json.dumps({**counts, "differences": differences, "environment": environment()}, indent=1))
+    else:
+        for each in result.differences:
+            shown = [json.dumps(value, ensure_ascii=True)[:_SHOWN] for value in (each.expected, each.got)]
+            print(f"{each.id} {each.place or 'answer'}: expected {shown[0]}, got {shown[1]}")
+        print(f"{result.held} of {result.checks} hold")
+    return 1 if result.differences else 0
+
+
+if __name__ == "__main__":
+    try:
+        locale.setlocale(locale.LC_ALL, "")
+    except locale.Error as error:
+        sys.exit(f"error: the locale of the environment cannot be set: {error}")
+    sys.exit(main())
