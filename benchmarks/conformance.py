@@ -16,6 +16,11 @@ from tempfile import TemporaryDirectory
 from recall_core.conformance.__main__ import DATA, answers
 
 
+def spell(letter: str) -> str:
+    """Return a letter as JSON, escaped if it cannot be seen."""
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
+
+
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--record", action="store_true", help=SUPPRESS)
@@ -27,7 +32,8 @@ def main() -> int:
         return 1
     if options.record:
         lines = (json.dumps({"id": key, "answer": answer}, ensure_ascii=False) for key, answer in found.items())
-        (DATA / "expected.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+        with (DATA / "expected.jsonl").open("x", encoding="utf-8", newline="\n") as out:  # answers never change
+            out.writelines(f"{''.join(map(spell, line))}\n" for line in lines)
     return 0
 
 

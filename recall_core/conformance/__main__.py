@@ -164,7 +164,7 @@ def _row(hit: Mapping[str, Json]) -> Json:
     view = {
         **_pick(hit.get("doc", {}), "path"),
         **_pick(hit.get("chunk", {}), "offset"),
-        "id": hit.get("chunk", hit.get("doc", {})).get("id"),
+        **_pick(hit.get("chunk", hit.get("doc", {})), "id"),
         **_pick(hit, "score matched cosine recall_injected"),
     }
     if "copies" in hit:
