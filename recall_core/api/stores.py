@@ -192,6 +192,7 @@ def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenedStore:
 
 
 def create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
+    """Make an empty store with these settings, but no recall.toml. Raises StoreError, UsageError, EmbedError."""
     embedder = new_embedder(config)
     store = store_kind(url.kind).create(
         url.where,

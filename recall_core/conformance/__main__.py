@@ -13,37 +13,25 @@ import os
 import platform
 import sys
 from argparse import ArgumentParser
-from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
+from struct import iter_unpack
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from recall_core import steps
 from recall_core._lazy import apsw, metadata
 from recall_core.api import stores
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
-from recall_core.config import Config, replace
+from recall_core.config import CUTTING, Config, replace
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import RecallError
-from recall_core.steps import (
-    SPEC_VERSION,
-    ChunkPolicy,
-    CompressPolicy,
-    FuseParams,
-    RetrievePlan,
-    Segment,
-    chunk,
-    compress,
-    fuse,
-    index,
-    retrieve,
-)
 from recall_core.words.versions import analyzer_named, words_of
 
-DATA = Path(__file__).parent / SPEC_VERSION
+DATA = Path(__file__).parent / steps.SPEC_VERSION
 _ABSENT = "(absent)"
 _SHOWN = 160
 
@@ -62,37 +50,20 @@ class Difference(NamedTuple):
     got: Json
 
 
-class Result(NamedTuple):
-    """The outcome of the suite: the number of questions, and all differences in the order of the questions."""
-
-    checks: int
-    differences: tuple[Difference, ...]
-
-    @property
-    def held(self) -> int:
-        """Number of questions without a difference."""
-        return self.checks - len({each.id for each in self.differences})
-
-
 def read_lines(name: str) -> list[dict[str, Json]]:
     """Return the objects of a JSON Lines file of the suite."""
     lines = (DATA / name).read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]
 
 
-def run(url: str) -> Result:
-    """Fill a new store at this URL with the corpus, ask every question, and compare the answers.
+def run(url: str) -> list[Difference]:
+    """Fill a new store at this URL with the corpus, ask every question, and return all differences by question.
 
     Raises StoreError if the store exists, and the errors of that kind of store.
     """
     expected = {line["id"]: line["answer"] for line in read_lines("expected.jsonl")}
-    got = dict(answers(url))
-    found = [
-        Difference(key, place, *pair)
-        for key in dict.fromkeys([*got, *expected])
-        for place, pair in differ(expected.get(key, _ABSENT), got.get(key, _ABSENT))
-    ]
-    return Result(len(got.keys() | expected.keys()), tuple(found))
+    found = ((key, differ(expected.get(key, _ABSENT), answer)) for key, answer in answers(url))
+    return [Difference(key, place, *pair) for key, differences in found for place, pair in differences]
 
 
 def answers(url: str) -> Iterator[tuple[str, Json]]:
@@ -128,12 +99,10 @@ def _apply(recall: Recall, line: Mapping[str, Json]) -> None:
     if "remove" in line:
         recall.remove([line["remove"]])
         return
-    segment = Segment(line["doc_id"], line["text"], line["title"], tuple(line["tags"]), line["metadata"])
-    config = recall.config
-    policy = ChunkPolicy(
-        config.chunk_tokens, config.overlap_tokens, config.max_chunk_chars, config.counter, line["markdown"]
-    )
-    index(chunk([segment], policy), recall, mtime_ns=line["mtime_ns"])
+    segment = steps.Segment(line["doc_id"], line["text"], line["title"], tuple(line["tags"]), line["metadata"])
+    limits = {key: getattr(recall.config, key) for key in CUTTING}
+    pieces = steps.chunk([segment], steps.ChunkPolicy(**limits, markdown=line["markdown"]))
+    steps.index(pieces, recall, mtime_ns=line["mtime_ns"])
 
 
 def _rounded(value: Json) -> Json:
@@ -148,7 +117,7 @@ def _rounded(value: Json) -> Json:
 
 
 def _pick(view: Mapping[str, Json], keys: str) -> dict[str, Json]:
-    return {key: view[key] for key in keys.split() if key in view}
+    return {key: view[key] for key in keys.split() if view.get(key) is not None}
 
 
 def _listing(answer: Mapping[str, Json]) -> Json:
@@ -161,14 +130,8 @@ def _listing(answer: Mapping[str, Json]) -> Json:
 
 
 def _row(hit: Mapping[str, Json]) -> Json:
-    view = {
-        **_pick(hit.get("doc", {}), "path"),
-        **_pick(hit.get("chunk", {}), "offset"),
-        **_pick(hit.get("chunk", hit.get("doc", {})), "id"),
-        **_pick(hit, "score matched cosine recall_injected"),
-    }
-    if "copies" in hit:
-        view["copies"] = hit["copies"]["count"]
+    view = {**hit.get("doc", {}), **hit.get("chunk", {}), **hit, "copies": hit.get("copies", {}).get("count")}
+    view = _pick(view, "path offset id score matched cosine copies recall_injected")
     if "explain" in hit:
         view["ledger"] = [
             _pick(part, "signal raw value weight rank points")
@@ -190,15 +153,7 @@ def _context(recall: Recall, question: Mapping[str, Json]) -> Json:
 
 def _whynot(recall: Recall, question: Mapping[str, Json]) -> Json:
     view = recall.why_not(question["text"], question["target"], fixes=False, **question.get("ask", {}))["whynot"]
-    return {
-        "verdict": view["verdict"],
-        "stages": {stage["stage"]: stage["status"] for stage in view["stages"]},
-    }
-
-
-def _trace(recall: Recall, question: Mapping[str, Json]) -> Json:
-    stages = recall.trace(question["text"], **question.get("ask", {}))["trace"]["stages"]
-    return [[stage["stage"], stage["rows_in"], stage["rows_out"]] for stage in stages]
+    return {"verdict": view["verdict"], "stages": {each["stage"]: each["status"] for each in view["stages"]}}
 
 
 def _chunks(recall: Recall, question: Mapping[str, Json]) -> Json:
@@ -207,31 +162,19 @@ def _chunks(recall: Recall, question: Mapping[str, Json]) -> Json:
     return [_pick(row["chunk"], "id offset end tokens line_start line_end heading") for row in rows]
 
 
-def _cut(_: Recall, question: Mapping[str, Json]) -> Json:
-    pieces = chunk(question["text"], ChunkPolicy(**question["policy"]))
-    return [[piece.offset, piece.content, piece.heading] for piece in pieces]
-
-
 def _vector(_: Recall, question: Mapping[str, Json]) -> Json:
     (vector,) = HashEmbedder(question["dimension"]).embed([question["text"]], is_query=question["is_query"])
     values = {str(place): value for place, value in enumerate(_floats(vector)) if value}
     return {"sha256": sha256(vector).hexdigest(), "values": values}
 
 
-def _floats(vector: bytes) -> array[float]:
-    values = array("f", vector)
-    if sys.byteorder == "big":
-        values.byteswap()
-    return values
+def _floats(vector: bytes) -> list[float]:
+    return [value for (value,) in iter_unpack("<f", vector)]
 
 
 def _nearest(recall: Recall, question: Mapping[str, Json]) -> Json:
     (vector,) = recall.engine.embedder.embed([question["text"]], is_query=True)
     return _listing(recall.nearest(_floats(vector), question["k"], question.get("filter")))
-
-
-def _words(_: Recall, question: Mapping[str, Json]) -> Json:
-    return analyzer_named(words_of(question["language"])).terms(question["text"])
 
 
 def _digest(recall: Recall, _: Mapping[str, Json]) -> Json:
@@ -242,65 +185,81 @@ def _digest(recall: Recall, _: Mapping[str, Json]) -> Json:
 
 
 def _steps(recall: Recall, question: Mapping[str, Json]) -> Json:
-    lists = [retrieve(question["text"], RetrievePlan(**plan), recall) for plan in question["plans"]]
-    found = fuse(lists, question["method"], FuseParams(**question["params"])) if "method" in question else lists[0]
+    text = question["text"]
+    lists = [steps.retrieve(text, steps.RetrievePlan(**plan), recall) for plan in question["plans"]]
+    found = lists[0]
+    if "method" in question:
+        found = steps.fuse(lists, question["method"], steps.FuseParams(**question["params"]))
     if "compress" in question:
-        return [each._asdict() for each in compress(question["text"], found, CompressPolicy(**question["compress"]))]
+        policy = steps.CompressPolicy(**question["compress"])
+        return [each._asdict() for each in steps.compress(text, found, policy)]
     return [[each.doc_id, each.chunk_index, each.score] for each in found]
 
 
 _KINDS: Mapping[str, Callable[[Recall, Mapping[str, Json]], Json]] = {
+    "digest": _digest,
+    "chunks": _chunks,
+    "cut": lambda _, question: [
+        [piece.offset, piece.content, piece.heading]
+        for piece in steps.chunk(question["text"], steps.ChunkPolicy(**question["policy"]))
+    ],
+    "vector": _vector,
+    "words": lambda _, question: analyzer_named(words_of(question["language"])).terms(question["text"]),
     "search": lambda recall, question: _listing(recall.search(question["text"], **question.get("ask", {}))),
     "query": lambda recall, question: _listing(recall.query(question["rql"], **question.get("ask", {}))),
     "nearest": _nearest,
     "context": _context,
     "whynot": _whynot,
-    "trace": _trace,
-    "chunks": _chunks,
-    "cut": _cut,
-    "vector": _vector,
-    "words": _words,
-    "digest": _digest,
+    "trace": lambda recall, question: [
+        [stage["stage"], stage["rows_in"], stage["rows_out"]]
+        for stage in recall.trace(question["text"], **question.get("ask", {}))["trace"]["stages"]
+    ],
     "steps": _steps,
 }
 
 
-def environment() -> dict[str, str]:
-    """Return what a result may depend on and must not: interpreter, libraries, machine, locale, hash seed."""
-    return {
-        "python": platform.python_version(),
-        "sqlite": apsw.sqlite_lib_version(),
-        "apsw": metadata.version("apsw"),
-        "numpy": metadata.version("numpy"),
-        "platform": platform.platform(),
-        "byteorder": sys.byteorder,
-        "locale": locale.setlocale(locale.LC_ALL),
-        "hash_seed": os.environ.get("PYTHONHASHSEED", "random"),
-    }
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the suite, print its differences or a report, and return the exit status."""
-    parser = ArgumentParser(prog="python -m recall_core.conformance", description=f"Conformance {SPEC_VERSION}.")
-    parser.add_argument("--store", metavar="URL", help="new store to fill, like sqlite:PATH (default: a temporary one)")
+    parser = ArgumentParser(
+        prog="python -m recall_core.conformance", description=f"Conformance {steps.SPEC_VERSION}."
+    )
+    parser.add_argument(
+        "--store", metavar="URL", help="new store to fill, like sqlite:PATH (default: a temporary one)"
+    )
     parser.add_argument("--report", action="store_true", help="print a JSON report with the environment")
     options = parser.parse_args(arguments)
     try:
         with TemporaryDirectory() as folder:
-            result = run(options.store or f"sqlite:{folder}/recall.db")
+            found = run(options.store or f"sqlite:{folder}/recall.db")
     except RecallError as error:
-        print(f"error: {error.message}", f"hint: {error.hint}" if error.hint else "", sep="\n", file=sys.stderr)
+        print(
+            f"error: {error.message}",
+            *filter(None, [error.hint and f"hint: {error.hint}"]),
+            sep="\n",
+            file=sys.stderr,
+        )
         return 2
+    checks = len(read_lines("queries.jsonl"))
+    held = checks - len({each.id for each in found})
     if options.report:
-        counts = {"spec_version": SPEC_VERSION, "checks": result.checks, "held": result.held}
-        differences = [each._asdict() for each in result.differences]
-        print(json.dumps({**counts, "differences": differences, "environment": environment()}, indent=1))
+        environment = {
+            "python": platform.python_version(),
+            "sqlite": apsw.sqlite_lib_version(),
+            **{name: metadata.version(name) for name in ("apsw", "numpy")},
+            "platform": platform.platform(),
+            "byteorder": sys.byteorder,
+            "locale": locale.setlocale(locale.LC_ALL),
+            "hash_seed": os.environ.get("PYTHONHASHSEED", "random"),
+        }
+        counts = {"spec_version": steps.SPEC_VERSION, "checks": checks, "held": held}
+        differences = [each._asdict() for each in found]
+        print(json.dumps({**counts, "differences": differences, "environment": environment}, indent=1))
     else:
-        for each in result.differences:
-            shown = [json.dumps(value, ensure_ascii=True)[:_SHOWN] for value in (each.expected, each.got)]
-            print(f"{each.id} {each.place or 'answer'}: expected {shown[0]}, got {shown[1]}")
-        print(f"{result.held} of {result.checks} hold")
-    return 1 if result.differences else 0
+        for each in reversed({each.id: each for each in reversed(found)}.values()):  # the first difference of each
+            expected, got = (json.dumps(value)[:_SHOWN] for value in (each.expected, each.got))
+            print(f"{each.id} {each.place or 'answer'}: expected {expected}, got {got}")
+        print(f"{held} of {checks} hold")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
