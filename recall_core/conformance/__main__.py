@@ -19,7 +19,7 @@ from itertools import zip_longest
 from pathlib import Path
 from struct import iter_unpack
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 from recall_core import steps
 from recall_core._lazy import apsw, metadata
@@ -39,31 +39,25 @@ Json = Any
 """A JSON value."""
 
 
-class Difference(NamedTuple):
-    """One value of an answer that differs from the suite."""
-
-    id: str
-    """Id of the question."""
-    place: str
-    """Path of the value in the answer, like `rows[2].score`."""
-    expected: Json
-    got: Json
-
-
 def read_lines(name: str) -> list[dict[str, Json]]:
     """Return the objects of a JSON Lines file of the suite."""
     lines = (DATA / name).read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]
 
 
-def run(url: str) -> list[Difference]:
+def run(url: str) -> list[dict[str, Json]]:
     """Fill a new store at this URL with the corpus, ask every question, and return all differences by question.
 
+    Each has the `id` of the question, the `place` in the answer (like `rows[2].score`), `expected` and `got`.
     Raises StoreError if the store exists, and the errors of that kind of store.
     """
     expected = {line["id"]: line["answer"] for line in read_lines("expected.jsonl")}
     found = ((key, differ(expected.get(key, _ABSENT), answer)) for key, answer in answers(url))
-    return [Difference(key, place, *pair) for key, differences in found for place, pair in differences]
+    return [
+        {"id": key, "place": place, "expected": wanted, "got": got}
+        for key, differences in found
+        for place, (wanted, got) in differences
+    ]
 
 
 def answers(url: str) -> Iterator[tuple[str, Json]]:
@@ -95,7 +89,6 @@ def differ(expected: Json, got: Json, place: str = "") -> Iterator[tuple[str, tu
 
 
 def _apply(recall: Recall, line: Mapping[str, Json]) -> None:
-    """Put the document of a line of the corpus into the store, or remove one."""
     if "remove" in line:
         recall.remove([line["remove"]])
         return
@@ -106,7 +99,6 @@ def _apply(recall: Recall, line: Mapping[str, Json]) -> None:
 
 
 def _rounded(value: Json) -> Json:
-    """Return JSON with lists for tuples, and numbers rounded half-even to six places."""
     if isinstance(value, float):
         return round(value, 6) + 0.0  # no minus before a zero
     if isinstance(value, Mapping):
@@ -240,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     checks = len(read_lines("queries.jsonl"))
-    held = checks - len({each.id for each in found})
+    held = checks - len({each["id"] for each in found})
     if options.report:
         environment = {
             "python": platform.python_version(),
@@ -252,12 +244,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "hash_seed": os.environ.get("PYTHONHASHSEED", "random"),
         }
         counts = {"spec_version": steps.SPEC_VERSION, "checks": checks, "held": held}
-        differences = [each._asdict() for each in found]
-        print(json.dumps({**counts, "differences": differences, "environment": environment}, indent=1))
+        print(json.dumps({**counts, "differences": found, "environment": environment}, indent=1))
     else:
-        for each in reversed({each.id: each for each in reversed(found)}.values()):  # the first difference of each
-            expected, got = (json.dumps(value)[:_SHOWN] for value in (each.expected, each.got))
-            print(f"{each.id} {each.place or 'answer'}: expected {expected}, got {got}")
+        for each in reversed({each["id"]: each for each in reversed(found)}.values()):  # the first difference of each
+            expected, got = (json.dumps(value)[:_SHOWN] for value in (each["expected"], each["got"]))
+            print(f"{each['id']} {each['place'] or 'answer'}: expected {expected}, got {got}")
         print(f"{held} of {checks} hold")
     return 1 if found else 0
 
@@ -266,5 +257,6 @@ if __name__ == "__main__":
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error as error:
-        sys.exit(f"error: the locale of the environment cannot be set: {error}")
+        print(f"error: the locale of the environment cannot be set: {error}", file=sys.stderr)
+        sys.exit(2)
     sys.exit(main())
