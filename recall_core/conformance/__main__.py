@@ -52,11 +52,10 @@ def run(url: str) -> list[dict[str, Json]]:
     Raises StoreError if the store exists, and the errors of that kind of store.
     """
     expected = {line["id"]: line["answer"] for line in read_lines("expected.jsonl")}
-    found = ((key, differ(expected.get(key, _ABSENT), answer)) for key, answer in answers(url))
     return [
         {"id": key, "place": place, "expected": wanted, "got": got}
-        for key, differences in found
-        for place, (wanted, got) in differences
+        for key, answer in answers(url)
+        for place, (wanted, got) in differ(expected.get(key, _ABSENT), answer)
     ]
 
 
@@ -212,24 +211,16 @@ _KINDS: Mapping[str, Callable[[Recall, Mapping[str, Json]], Json]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the suite, print its differences or a report, and return the exit status."""
-    parser = ArgumentParser(
-        prog="python -m recall_core.conformance", description=f"Conformance {steps.SPEC_VERSION}."
-    )
-    parser.add_argument(
-        "--store", metavar="URL", help="new store to fill, like sqlite:PATH (default: a temporary one)"
-    )
+    parser = ArgumentParser(prog="python -m recall_core.conformance")
+    parser.add_argument("--store", metavar="URL", help="new store, like sqlite:PATH (default: a temporary one)")
     parser.add_argument("--report", action="store_true", help="print a JSON report with the environment")
     options = parser.parse_args(arguments)
     try:
         with TemporaryDirectory() as folder:
             found = run(options.store or f"sqlite:{folder}/recall.db")
     except RecallError as error:
-        print(
-            f"error: {error.message}",
-            *filter(None, [error.hint and f"hint: {error.hint}"]),
-            sep="\n",
-            file=sys.stderr,
-        )
+        hint = f"\nhint: {error.hint}" if error.hint else ""
+        print(f"error: {error.message}{hint}", file=sys.stderr)
         return 2
     checks = len(read_lines("queries.jsonl"))
     held = checks - len({each["id"] for each in found})
