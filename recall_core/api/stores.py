@@ -187,11 +187,12 @@ def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenedStore:
         found.expect(*place.needs)
     config = _resolve(place.config)[0] if EMBEDDER in place.needs else place.config
     is_new = place.url == StoreUrl("sqlite", MEMORY)
-    store = _create(place.url, config) if is_new else store_kind(place.url.kind).open(place.url.where)
+    store = create(place.url, config) if is_new else store_kind(place.url.kind).open(place.url.where)
     return OpenedStore(store, config, found)
 
 
-def _create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
+def create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
+    """Make an empty store with these settings, but no recall.toml. Raises StoreError, UsageError, EmbedError."""
     embedder = new_embedder(config)
     store = store_kind(url.kind).create(
         url.where,
@@ -290,7 +291,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     path /= name or config.store_path
     url = StoreUrl("sqlite", str(path))
     mode = options.get("mode", PRIVATE)
-    store = _make(url, config, mode) if is_new else _create(url, config, mode)
+    store = _make(url, config, mode) if is_new else create(url, config, mode)
     if is_new:
         try:
             recall_core.files.write(toml, render(config).encode())
@@ -319,7 +320,7 @@ def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
 def _make(url: StoreUrl, config: Config, mode: int) -> Store:
     """Return a new store, or one from a run that was killed before it wrote recall.toml."""
     try:
-        return _create(url, config, mode)
+        return create(url, config, mode)
     except StoreError as error:
         begun = _find_begun(url, config) if error.code == "store_exists" else None
         if begun is None:
