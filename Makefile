@@ -11,6 +11,9 @@ BENCHMARKS := filters checks workbench
 # Half of the clients need version 1 of the SDK of the protocol, the others and Recall version 2.
 CLIENTS := .clients
 
+# langchain-tests brings plug-ins of pytest that would change every other test.
+ADAPTERS := .adapters
+
 PLUG_IN := plugins/recall-man
 
 VENV := .venv
@@ -33,7 +36,7 @@ PLUG_IN_TESTS = $(shell \
 # Where Python may keep no bytecode, every process that a test starts would compile the program again.
 demo test nightly: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test check house format generated nightly clients mutants bench quality install clean
+.PHONY: help demo test check house format generated nightly clients adapters mutants bench quality install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F '|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -66,10 +69,13 @@ generated: $(VENV)/.installed ## write the JSON Schema and the tables of docs th
 clients: $(VENV)/.installed $(CLIENTS)/.installed ## call every tool of recall mcp with the clients of agents, each of which it installs
 	$(BIN)/python -m pytest -m slow tests/e2e/test_mcp_clients.py
 
+adapters: $(ADAPTERS)/.installed ## run the tests of LangChain and others on the adapters, in an environment of their own
+	$(ADAPTERS)/bin/python -m pytest -p no:benchmark tests/adapters
+
 nightly: $(VENV)/.installed ## run every test, the slow ones too, with many more examples, in parts: make nightly PART=1/6
 	-@$(COMPILE)
 	-@$(MAKE) --no-print-directory $(CLIENTS)/.installed
-	@failed=; for part in $(or $(PART),$(PARTS)); do \
+	@failed=; $(MAKE) --no-print-directory adapters || failed=" adapters"; for part in $(or $(PART),$(PARTS)); do \
 	    echo "nightly: part $$part"; \
 	    RECALL_HYPOTHESIS=nightly $(PYTEST) -v --part $$part || failed="$$failed $$part"; \
 	done; test -z "$$failed" || { echo "nightly: failed in part$$failed"; exit 1; }
@@ -89,7 +95,7 @@ quality: $(VENV)/.installed ## measure the ranking beside named peers on judged 
 install: $(VENV)/.installed ## prepare .venv for development
 
 clean: ## remove .venv, the demo store and every cache
-	rm -rf $(VENV) $(CLIENTS) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants .bench build dist
+	rm -rf $(VENV) $(CLIENTS) $(ADAPTERS) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .mutants .bench build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The development set contains the runtime set, so it marks both as installed.
@@ -104,6 +110,12 @@ $(CLIENTS)/.installed: pyproject.toml constraints.txt tests/mcp_clients/sdk1.txt
 	@$(BIN)/python -m venv --clear $(CLIENTS)/sdk2
 	@$(CLIENTS)/sdk1/bin/python -m pip install --quiet --disable-pip-version-check -r tests/mcp_clients/sdk1.txt
 	@$(CLIENTS)/sdk2/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[clients]'
+	@touch $@
+
+$(ADAPTERS)/.installed: pyproject.toml constraints.txt $(BIN)/python
+	@echo "installing ecosystems that have an adapter into $(ADAPTERS)"
+	@$(BIN)/python -m venv --clear $(ADAPTERS)
+	@$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ecosystems]'
 	@touch $@
 
 $(VENV)/.runtime: pyproject.toml $(PLUG_IN)/pyproject.toml constraints.txt $(BIN)/python

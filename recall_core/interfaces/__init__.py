@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recall_core.interfaces.in_memory import InMemoryVectorStore
     from recall_core.interfaces.indexing import Indexer, ModelEmbedding, Retriever
     from recall_core.interfaces.loading import FileLoader, PdfLoader, TextLoader, TextSplitter
-    from recall_core.interfaces.metadata_filters import All, Any, Eq, In, MetadataFilter, Range
+    from recall_core.interfaces.metadata_filters import All, Any, Eq, In, MetadataFilter, Not, Range
 else:
     _HOMES = {
         "documents": "Document Embedding SearchResult VectorStore",
@@ -30,6 +30,6 @@ else:
         "in_memory": "InMemoryVectorStore",
         "indexing": "Indexer ModelEmbedding Retriever",
         "loading": "FileLoader PdfLoader TextLoader TextSplitter",
-        "metadata_filters": "All Any Eq In MetadataFilter Range",
+        "metadata_filters": "All Any Eq In MetadataFilter Not Range",
     }
     __getattr__ = attach(__name__, **{name: home for home, names in _HOMES.items() for name in names.split()})

@@ -7,7 +7,8 @@ from pathlib import Path
 from threading import RLock
 from typing import Self
 
-from recall_core.api.put import PutDocument, id_of, vector_of
+from recall_core._lazy import np
+from recall_core.api.put import PutDocument, id_of, path_of, vector_of
 from recall_core.api.recall import Recall
 from recall_core.errors import DimensionMismatch, StoreError, UsageError
 from recall_core.interfaces.documents import (
@@ -20,6 +21,7 @@ from recall_core.interfaces.documents import (
 )
 from recall_core.interfaces.in_memory import unit_vectors
 from recall_core.interfaces.metadata_filters import MetadataFilter
+from recall_core.rql import ast
 from recall_core.rql.filters import parse_filter
 
 
@@ -101,9 +103,40 @@ class FileVectorStore:
         with self._lock:
             return 0 if self._recall is None else self._recall.delete(given)
 
+    def get(
+        self,
+        ids: Iterable[str] | None = None,
+        filter: MetadataFilter | None = None,  # noqa: A002 - as for `search`
+    ) -> list[Document]:
+        """Return documents with their embeddings; see `InMemoryVectorStore.get`."""
+        paths = None if ids is None else tuple(map(path_of, ids))
+        with self._lock:
+            if self._recall is None or paths == ():
+                return []
+            store = self._recall.store
+            terms: list[ast.Expr] = [] if paths is None else [ast.In(ast.Field("doc", "path"), paths)]
+            terms += [] if filter is None else [parse_filter(filter.to_rql())]
+            where = ast.And(tuple(terms)) if terms[1:] else next(iter(terms), None)
+            with store.reading():
+                keys = store.candidates(where)
+                vectors = store.vectors([key.rowid for key in keys])
+                by_document = {key.doc_rowid: vectors[key.rowid] for key in keys if key.rowid in vectors}
+                page = store.scan(where, table="doc", order=(), limit=None, offset=0)[1]
+                found = [
+                    Document(
+                        id_of(document.path) or document.path,
+                        store.text_of(document.id),
+                        dict(document.meta),
+                        np.frombuffer(by_document[row], "<f4").tolist() if row in by_document else None,
+                    )
+                    for row, document in store.documents([row for row, _ in page]).items()
+                ]
+        return sorted(found, key=lambda document: document.id)
+
     aadd = awaitable(add)
     asearch = awaitable(search)
     adelete = awaitable(delete)
+    aget = awaitable(get)
 
     def close(self) -> None:
         """Close the store. May be called twice."""

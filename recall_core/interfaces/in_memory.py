@@ -113,9 +113,30 @@ class InMemoryVectorStore:
         with self._lock:
             return self._remove(given)
 
+    def get(
+        self,
+        ids: Iterable[str] | None = None,
+        filter: MetadataFilter | None = None,  # noqa: A002 - as for `search`
+    ) -> list[Document]:
+        """Return documents with their embeddings, by id: those with these ids, or all, that pass the filter.
+
+        An embedding has length 1, and is None if it was all zeros.
+        """
+        with self._lock:
+            rows = dict(self._rows) if ids is None else {id_: self._rows[id_] for id_ in ids if id_ in self._rows}
+            documents, vectors = self._documents, self._vectors
+        test = filter.test() if filter is not None else lambda _: True
+        found = [
+            Document(*documents[row], embedding=vectors[row].tolist() if vectors[row].any() else None)
+            for row in (rows[id_] for id_ in sorted(rows))
+            if test(documents[row][2])
+        ]
+        return [replace(each, metadata=copy) for each, copy in zip(found, copy_metadata(found), strict=True)]
+
     aadd = awaitable(add)
     asearch = awaitable(search)
     adelete = awaitable(delete)
+    aget = awaitable(get)
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -29,10 +29,10 @@ _ALWAYS = ast.Compare(ast.Field("doc", "path"), ">=", "")
 
 
 class MetadataFilter:
-    """A condition on metadata: Eq, In, Range, All or Any.
+    """A condition on metadata: Eq, In, Range, All, Any or Not.
 
     The constructors raise UsageError `bad_filter` for keys and values that metadata cannot have, `rql_too_large` for
-    more than 64 levels of All and Any. An empty key is not a key.
+    more than 64 levels of All, Any and Not, where Not counts twice. An empty key is not a key.
     """
 
     def test(self) -> Test:
@@ -58,6 +58,9 @@ class MetadataFilter:
             case Any(filters):
                 tests = [each.test() for each in filters]
                 return lambda metadata: any(test(metadata) for test in tests)
+            case Not(inner):
+                passes = inner.test()
+                return lambda metadata: not passes(metadata)
         raise NotImplementedError
 
     def to_rql(self) -> str:
@@ -81,6 +84,8 @@ class MetadataFilter:
                 return _join(ast.And, [each.expression() for each in filters])
             case Any(filters):
                 return _join(ast.Or, [each.expression() for each in filters])
+            case Not(inner):
+                return ast.Not(inner.expression())
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Json]:
@@ -94,11 +99,13 @@ class MetadataFilter:
                 return {"Range": {"key": key, "min": low, "max": high}}
             case All(filters) | Any(filters):
                 return {type(self).__name__: [each.to_json() for each in filters]}
+            case Not(inner):
+                return {"Not": inner.to_json()}
         raise NotImplementedError
 
     @staticmethod
     def from_json(value: object, levels: int = MAX_DEPTH) -> MetadataFilter:
-        """Return the filter of these JSON values. levels: most levels of All and Any.
+        """Return the filter of these JSON values. levels: most levels of All, Any and Not.
 
         Raises UsageError as the constructors do.
         """
@@ -113,6 +120,8 @@ class MetadataFilter:
                 return All(tuple(MetadataFilter.from_json(each, levels - 1) for each in filters))
             case {"Any": [*filters]} if levels:
                 return Any(tuple(MetadataFilter.from_json(each, levels - 1) for each in filters))
+            case {"Not": inner} if levels:
+                return Not(MetadataFilter.from_json(inner, levels - 1))
         raise _too_deep() if levels == 0 else _bad_filter("This is not a filter")
 
 
@@ -173,17 +182,30 @@ class Any(MetadataFilter):
         object.__setattr__(self, "filters", _checked_filters(self.filters))
 
 
-def _checked_filters(filters: Iterable[MetadataFilter]) -> tuple[MetadataFilter, ...]:
-    """Return the filters of an All or Any after checking that they are filters, and not too deep."""
+@dataclass(frozen=True)
+class Not(MetadataFilter):
+    """The filter does not pass. A key without a value passes the Not of every comparison but Eq(key, None)."""
+
+    filter: MetadataFilter
+
+    def __post_init__(self) -> None:
+        _checked_filters((self.filter,), levels=2)  # in RQL, NOT and a bracket
+
+
+def _checked_filters(filters: Iterable[MetadataFilter], levels: int = 1) -> tuple[MetadataFilter, ...]:
+    """Return the filters of a group after checking that they are filters, and not too deep. levels: the group's."""
     checked = tuple(filters)
     if not all(isinstance(each, MetadataFilter) for each in checked):
-        raise _bad_filter("All and Any take filters")
-    groups = [each for each in checked if isinstance(each, All | Any)]
-    for _ in range(MAX_DEPTH):
-        if not groups:
-            return checked
-        groups = [inner for each in groups for inner in each.filters if isinstance(inner, All | Any)]
-    raise _too_deep()
+        raise _bad_filter("All, Any and Not take filters")
+    inside = [(each, levels) for each in checked]
+    while inside:
+        each, above = inside.pop()
+        if isinstance(each, All | Any | Not):
+            below = above + (2 if isinstance(each, Not) else 1)
+            if below > MAX_DEPTH:
+                raise _too_deep()
+            inside += [(inner, below) for inner in ((each.filter,) if isinstance(each, Not) else each.filters)]
+    return checked
 
 
 def _check(key: object, *values: object) -> None:
@@ -236,9 +258,9 @@ def _join(kind: type[ast.And] | type[ast.Or], terms: list[ast.Expr]) -> ast.Expr
 
 
 def _bad_filter(reason: str) -> UsageError:
-    return UsageError("bad_filter", f"{reason}.", hint='{"Eq": ["key", "value"]}, or In, Range, All, Any')
+    return UsageError("bad_filter", f"{reason}.", hint='{"Eq": ["key", "value"]}, or In, Range, All, Any, Not')
 
 
 def _too_deep() -> UsageError:
-    message = f"A filter has more than {MAX_DEPTH} levels of All and Any."
+    message = f"A filter has more than {MAX_DEPTH} levels of All, Any and Not."
     return UsageError("rql_too_large", message, hint="put nested All into one All, and nested Any into one Any")

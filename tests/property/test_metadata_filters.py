@@ -11,7 +11,7 @@ import apsw
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recall_core.interfaces import All, Any, Eq, In, MetadataFilter, Range
+from recall_core.interfaces import All, Any, Eq, In, MetadataFilter, Not, Range
 from recall_core.rql.filters import parse_filter
 from recall_core.store.sqlite.compile import compile_filter
 from tests.examples import examples
@@ -69,6 +69,7 @@ trees = st.recursive(
     lambda inner: (
         st.builds(All, st.lists(inner, max_size=4).map(tuple))
         | st.builds(Any, st.lists(inner, max_size=4).map(tuple))
+        | st.builds(Not, inner)
     ),
     max_leaves=12,
 )
@@ -80,6 +81,8 @@ def plain(one: MetadataFilter, row: dict[str, Json]) -> bool:
         return all(plain(each, row) for each in one.filters)
     if isinstance(one, Any):
         return any(plain(each, row) for each in one.filters)
+    if isinstance(one, Not):
+        return not plain(one.filter, row)
     value = row.get(one.key)
     kind = {bool: "truth", int: "number", float: "number", str: "text"}.get(type(value))
     value = value if kind else None
@@ -102,6 +105,7 @@ def plain(one: MetadataFilter, row: dict[str, Json]) -> bool:
 @given(trees)
 @example(Any(tuple(Eq(key, value) for key in KEYS for value in (1, True, "1", None))))
 @example(Eq("n", True))
+@example(Not(Any((Range("n"), Not(In("lang", (None, "a")))))))
 @example(All((Range("n"), Range("lang", "", 1), In("absent", ()))))
 def test_interface_rql_and_a_plain_loop_agree(one: MetadataFilter) -> None:
     metadata, database = rows()

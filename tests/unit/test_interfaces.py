@@ -33,6 +33,7 @@ from recall_core.interfaces import (
     InvalidResponse,
     MetadataFilter,
     ModelEmbedding,
+    Not,
     Other,
     PdfLoader,
     ProviderError,
@@ -44,6 +45,7 @@ from recall_core.interfaces import (
     Timeout,
     VectorStore,
 )
+from recall_core.interfaces.foreign import ReadableStore, mongo_filter, search_diverse
 from recall_core.steps import ChunkPolicy
 from tests.pdfs import pdf
 
@@ -54,6 +56,7 @@ FILTERS = (
     Range("n", 1, None),
     Range("n"),
     All((Any(()), All((Eq("x", False),)))),
+    Not(Any((Eq("x", 1), Range("n", 5)))),
 )
 
 
@@ -302,6 +305,39 @@ def test_arrays_are_vectors_too(filled: Callable[..., VectorStore]) -> None:
     assert store.search(np.array([1.0, 1.0]), 1)[0].score == 0.707107
 
 
+def test_get_returns_unit_vectors_by_id(filled: Callable[..., ReadableStore]) -> None:
+    rows = [("b", "same", {"x": 1}, [3, 4]), ("a#1", "same", {"x": 2}, [1, 0]), ("z", "", {}, [0, 0])]
+    store = filled(*(Document(*row) for row in rows))
+    every = store.get()
+
+    assert [each.id for each in every] == ["a#1", "b", "z"]
+    assert [each.embedding for each in every] == [[1, 0], pytest.approx([0.6, 0.8]), None]
+    assert [each.content for each in store.get(["z", "b", "absent"])] == ["same", ""]
+    assert [each.id for each in store.get(filter=Not(Eq("x", 1)))] == ["a#1", "z"]
+    assert store.get(["b"], Not(Eq("x", 1))) == store.get([]) == []
+
+
+def test_dictionary_filters_become_rql() -> None:
+    wanted = {"year": {"$gt": 2024}, "$or": [{"lang": {"$in": ["de"]}}, {"$not": {"lang": None}}]}
+    assert (made := mongo_filter(wanted)) is not None
+    assert made.to_rql() == (
+        "(doc.meta.year >= 2024 AND NOT doc.meta.year = 2024)"
+        " AND (doc.meta.lang IN ('de') OR doc.meta.lang IS NOT NULL)"
+    )
+    for unknown in ({"year": {"$near": 1}}, {"year": [1]}, {"year": {"$lt": True}}, {"$or": [None]}, {1: 2}, "a = 1"):
+        with pytest.raises(UsageError) as error:
+            mongo_filter(unknown)
+        assert error.value.code == "unknown_filter"
+
+
+def test_diverse_results_skip_a_copy(filled: Callable[..., ReadableStore]) -> None:
+    vectors = ([1, 0, 0], [0.99, 0.01, 0], [0.7, 0.7, 0])
+    store = filled(*(Document(str(number), "t", {}, vector) for number, vector in enumerate(vectors)))
+    for relevance, ids in ((0.4, "02"), (1.0, "01")):
+        found = search_diverse(store, [1, 0, 0], k=2, fetch_k=3, relevance=relevance, where=None)
+        assert "".join(each.document.id for each in found) == ids
+
+
 def test_filter_refuses_what_metadata_cannot_have() -> None:
     deep: MetadataFilter = Eq("k", 1)
     for _ in range(64):
@@ -314,8 +350,10 @@ def test_filter_refuses_what_metadata_cannot_have() -> None:
         lambda: Eq("k", [1]),
         lambda: Range("k", True),
         lambda: All(("x",)),
-        lambda: MetadataFilter.from_json({"Not": []}),
+        lambda: MetadataFilter.from_json({"Nor": []}),
         lambda: Any((deep,)),
+        lambda: Not(deep),
+        lambda: Not("x"),
         lambda: MetadataFilter.from_json({"Any": [deep.to_json()]}),
         lambda: Document.from_json({"id": "a"}),
     ):
