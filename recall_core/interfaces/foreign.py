@@ -44,6 +44,8 @@ class RecallSearch:
 
     def __init__(self, store: str) -> None:
         self._pool = ConnectionPool(StoreSettings(store))
+        self.close = self._pool.close
+        """Close the store. May be called twice."""
 
     def search(self, words: str, *, k: int, mode: str, where: MetadataFilter | str | None) -> list[FoundChunk]:
         """Return the best k chunks, best first. where: a filter, or RQL."""
@@ -51,10 +53,6 @@ class RecallSearch:
         asked = self._pool.ask(lambda recall: recall.search(words, k=k, mode=mode, filter=rql))
         answer = asked.result()
         return [_found(hit, answer["warnings"]) for hit in answer["results"]]
-
-    def close(self) -> None:
-        """Close the store. May be called twice."""
-        self._pool.close()
 
 
 def _found(hit: ResultView, warnings: Sequence[str]) -> FoundChunk:

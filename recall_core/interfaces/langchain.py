@@ -100,7 +100,7 @@ class RecallVectorStore(VectorStore):
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return the documents with these ids in the order given, without those that do not exist."""
         found = {each.id: each for each in self.store.get(ids)}
-        return [_document(found[id_]) for id_ in ids if id_ in found]
+        return _documents(found[id_] for id_ in ids if id_ in found)
 
     def similarity_search(self, query: str, k: int = 4, *, filter: Filter = None) -> list[Document]:  # noqa: A002
         """Return the k nearest documents that pass the filter, best first, ties by id."""
@@ -114,7 +114,7 @@ class RecallVectorStore(VectorStore):
         filter: Filter = None,  # noqa: A002 - LangChain's name
     ) -> list[Document]:
         """Return the documents nearest to a vector; see `similarity_search`."""
-        return [_document(each.document) for each in self.store.search(embedding, k, mongo_filter(filter))]
+        return _documents(each.document for each in self.store.search(embedding, k, mongo_filter(filter)))
 
     def similarity_search_with_score(
         self,
@@ -125,7 +125,7 @@ class RecallVectorStore(VectorStore):
     ) -> list[tuple[Document, float]]:
         """Return the k nearest documents with their cosines; see `similarity_search`."""
         found = self.store.search(self._embedding.embed_query(query), k, mongo_filter(filter))
-        return [(_document(each.document), each.score) for each in found]
+        return list(zip(_documents(each.document for each in found), (each.score for each in found), strict=True))
 
     def max_marginal_relevance_search(
         self,
@@ -153,7 +153,7 @@ class RecallVectorStore(VectorStore):
         found = search_diverse(
             self.store, embedding, k=k, fetch_k=fetch_k, relevance=lambda_mult, where=mongo_filter(filter)
         )
-        return [_document(each.document) for each in found]
+        return _documents(each.document for each in found)
 
     @classmethod
     def from_texts(
@@ -214,5 +214,5 @@ class RecallRetriever(BaseRetriever):
         return [Document(id=each.id, page_content=each.text, metadata=each.metadata) for each in found]
 
 
-def _document(document: OurDocument) -> Document:
-    return Document(id=document.id, page_content=document.content, metadata=document.metadata)
+def _documents(documents: Iterable[OurDocument]) -> list[Document]:
+    return [Document(id=each.id, page_content=each.content, metadata=each.metadata) for each in documents]

@@ -17,7 +17,7 @@ from recall_core.named import NamedTuple
 from recall_core.text import STOP_WORDS_NAME
 from recall_core.types import Phrase
 from recall_core.words.fold import composes, fold
-from recall_core.words.form import Ends, MappedForm, form_with_places, readable, spell_words
+from recall_core.words.form import Ends, form_with_places, readable, spell_words
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
@@ -136,8 +136,7 @@ class Analyzer:
         name = self.form(name)
         return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))
 
-    def _mapped(self, text: str) -> MappedForm:
-        return form_with_places(text)
+    _mapped = staticmethod(form_with_places)
 
 
 def _merge(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

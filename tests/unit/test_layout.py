@@ -15,8 +15,8 @@ PACKAGES = ("recall_core", "recall_tui")
 PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 NAMED_TWICE = ("Named", "Document", "In", "Not")
-"""Names of two classes, ignoring an underscore: a message inside the screen that sends it, and some of the interfaces,
-whose names pipelines expect."""
+"""Names of two classes, ignoring an underscore: a message inside the screen that sends it, and names that pipelines
+expect."""
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
