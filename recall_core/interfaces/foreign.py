@@ -52,10 +52,10 @@ class RecallSearch:
         rql = where.to_rql() if isinstance(where, MetadataFilter) else where
         asked = self._pool.ask(lambda recall: recall.search(words, k=k, mode=mode, filter=rql))
         answer = asked.result()
-        return [_found(hit, answer["warnings"]) for hit in answer["results"]]
+        return [_read_hit(hit, answer["warnings"]) for hit in answer["results"]]
 
 
-def _found(hit: ResultView, warnings: Sequence[str]) -> FoundChunk:
+def _read_hit(hit: ResultView, warnings: Sequence[str]) -> FoundChunk:
     doc, chunk, score = hit["doc"], hit["chunk"], hit["score"]
     metadata = {
         "path": doc["path"],

@@ -98,7 +98,7 @@ class RecallNodeStore(BasePydanticVectorStore):
                 f"The query has no embedding, or mode {query.mode} or an argument of {sorted(kwargs)} is unknown."
             )
             raise UsageError("bad_value", message, hint='mode="default" or mode="mmr"')
-        given = [_filter(query.filters), *_listed("ref_doc_id", query.doc_ids), *_listed(_ID, query.node_ids)]
+        given = [_filter(query.filters), *_id_filter("ref_doc_id", query.doc_ids), *_id_filter(_ID, query.node_ids)]
         where = All(tuple(each for each in given if each is not None))
         k = query.similarity_top_k
         if query.mode == "mmr":
@@ -139,7 +139,7 @@ def _node(document: Document) -> BaseNode:
     return node
 
 
-def _listed(key: str, values: Sequence[str] | None) -> list[MetadataFilter]:
+def _id_filter(key: str, values: Sequence[str] | None) -> list[MetadataFilter]:
     return [] if values is None else [In(key, tuple(values))]
 
 
