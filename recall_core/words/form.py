@@ -136,14 +136,19 @@ def _terms_of(found: re.Match[str], is_end: bool) -> Iterator[tuple[str, int, in
 
 _SIGNS = "+#$@."
 _SIGN_TOKENS = frozenset(map(private, map(ord, _SIGNS)))
+_WORD = (
+    "0-9A-Z_a-z\u00aa\u00b5\u00ba\u00c0-\u02ff\u0370-\u1fff\u2c00-\u2dff\u3005-\ud7ff\uf900-\ufdff"
+    "\U00010000-\U0010ffff"
+)
+"""What counts as a letter next to a sign: blocks of scripts, because the `w` of `re` differs between Pythons."""
 _SIGN = r"[+#$@.](?:" + "|".join((
     r"(?<=[A-Za-z0-9]\+)\+(?!\+)",
-    r"(?<=[A-Za-z]#)(?<!\w\w#)(?!\w)",
+    r"(?<=[A-Za-z]#)(?<![\w][\w]#)(?![\w])",
     r"(?<=#)(?<![\w#&/]#)(?=[A-Za-z_])",
     r"(?<=\$)(?<![\w$]\$)(?=[A-Za-z_{])",
     r"(?<=@)(?<![\w.@]@)(?:(?<=[^\n]@)(?<!\s[ \t]@)|(?![\w.]+(?:\(|[ \t]*\r?\n)))(?=[A-Za-z_])",
     r"(?<=\.)(?:(?<![\s\S]\.)|(?<=[\n(`]\.)|(?<=[^\sm] \.)|(?<=[^o]m \.))(?=[A-Za-z])",
-)) + ")"  # fmt: skip
+)).replace(r"\w", _WORD) + ")"  # fmt: skip
 """`++` after a letter, `#` after one letter, and `# $ @ .` before a word. Not a decorator on a line of its own, a
 chained call, or the dot of `from .module`. It begins with a set, so that searching is fast."""
 _HAN_AND_KANA = (

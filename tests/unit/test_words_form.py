@@ -61,3 +61,8 @@ def test_a_span_folds_to_its_term() -> None:
 def test_text_without_another_word_is_its_own_form() -> None:
     for text in ("plain", "“quoted” café … naïve", "Ärger über Öl"):
         assert Analyzer().form(text) is text
+
+
+def test_letter_is_one_whatever_unicode_python_has() -> None:
+    for letter in "é", "я", "\U0001e4d0":  # the last is a letter from Unicode 15 on
+        assert form_of(f"{letter}#tag").endswith("#tag"), letter
