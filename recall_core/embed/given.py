@@ -15,7 +15,7 @@ MOST = 65_536
 
 
 class GivenEmbedder(NamedTuple):
-    """Stands for vectors of this dimension that programs give. A text of its own has no vector."""
+    """The embedder of a store whose vectors come from programs. It makes none for a text."""
 
     dimension: int
     identity: str

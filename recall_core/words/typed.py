@@ -110,7 +110,7 @@ def typed_phrases(typed: TypedQuestion, analyzer: Analyzer, index: TermIndex) ->
 
 
 MOST_TERMS = 200
-"""Terms that one beginning stands for."""
+"""At most so many terms match one beginning."""
 _MOST_READ = 5_000
 _LONGEST = 64
 _TEXTS_READ = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from numpy.random import default_rng
 
 from recall_core import Recall
 from recall_core.errors import UsageError
-from recall_core.interfaces import Eq, FileVectorStore, InMemoryVectorStore
+from recall_core.interfaces import Eq
 from recall_core.interfaces.foreign import ReadableStore
 from recall_core.interfaces.langchain import RecallRetriever, RecallVectorStore
 
@@ -32,15 +32,6 @@ ROWS: tuple[dict[str, Any], ...] = (
     {"year": "2026", "lang": None},
     {"lang": "fr", "draft": True},
 )
-
-
-@pytest.fixture(params=["memory", "file"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ReadableStore]:
-    if request.param == "memory":
-        yield InMemoryVectorStore()
-    else:
-        with FileVectorStore(tmp_path / "kept") as kept:
-            yield kept
 
 
 @pytest.fixture

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
@@ -18,9 +17,7 @@ from recall_core.errors import RecallError
 from recall_core.interfaces import (
     Document,
     Eq,
-    FileVectorStore,
     Indexer,
-    InMemoryVectorStore,
     ModelEmbedding,
     Retriever,
     VectorStore,
@@ -54,15 +51,6 @@ class Modelled(BaseModel):
     metadata_filter: Any = None
     retrieved_docs: list[Any] = []
     answer: str = ""
-
-
-@pytest.fixture(params=["memory", "file"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
-    if request.param == "memory":
-        yield InMemoryVectorStore()
-    else:
-        with FileVectorStore(tmp_path / "kept") as kept:
-            yield kept
 
 
 @pytest.fixture

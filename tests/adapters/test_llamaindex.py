@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from llama_index.core.vector_stores.types import (
 from numpy.random import default_rng
 
 from recall_core.errors import EmbedError, UsageError
-from recall_core.interfaces import FileVectorStore, InMemoryVectorStore
 from recall_core.interfaces.foreign import ReadableStore
 from recall_core.interfaces.llamaindex import RecallNodeStore
 
@@ -42,20 +40,11 @@ NODES = [
 ]
 
 
-@pytest.fixture(params=["memory", "file"])
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ReadableStore]:
-    if request.param == "memory":
-        yield InMemoryVectorStore()
-    else:
-        with FileVectorStore(tmp_path / "kept") as kept:
-            yield kept
-
-
 @pytest.fixture
-def ours(empty: ReadableStore) -> RecallNodeStore:
-    store = RecallNodeStore(empty)
-    assert store.add(NODES) == [node.node_id for node in NODES]
-    return store
+def ours(store: ReadableStore) -> RecallNodeStore:
+    nodes = RecallNodeStore(store)
+    assert nodes.add(NODES) == [node.node_id for node in NODES]
+    return nodes
 
 
 @pytest.fixture
@@ -154,13 +143,13 @@ def test_sixteen_threads_query_at_once(ours: RecallNodeStore) -> None:
     assert answers == [answers[0]] * 48
 
 
-def test_equal_texts_keep_different_vectors(empty: ReadableStore) -> None:
-    store = RecallNodeStore(empty)
-    store.add(
+def test_equal_texts_keep_different_vectors(store: ReadableStore) -> None:
+    nodes = RecallNodeStore(store)
+    nodes.add(
         [TextNode(id_="east", text="same", embedding=[1, 0]), TextNode(id_="north", text="same", embedding=[0, 1])]
     )
 
-    assert store.query(VectorStoreQuery(query_embedding=[0, 1], similarity_top_k=1)).ids == ["north"]
+    assert nodes.query(VectorStoreQuery(query_embedding=[0, 1], similarity_top_k=1)).ids == ["north"]
 
 
 @pytest.mark.parametrize("operator", ["any", "all", "text_match", "contains", "is_empty"])
@@ -184,6 +173,6 @@ async def test_store_may_be_awaited(ours: RecallNodeStore) -> None:
     assert found.ids == ours.query(VectorStoreQuery(query_embedding=QUERY, similarity_top_k=3)).ids
 
 
-def test_nodes_without_embedding_are_refused(empty: ReadableStore) -> None:
+def test_nodes_without_embedding_are_refused(store: ReadableStore) -> None:
     with pytest.raises((ValueError, EmbedError)):
-        RecallNodeStore(empty).add([TextNode(text="a")])
+        RecallNodeStore(store).add([TextNode(text="a")])
