@@ -45,7 +45,7 @@ def json_line(response: Mapping[str, Any]) -> str:
 
 def talk_of_hits(response: SearchResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the totals of search and query."""
-    yield f"{_results_figures(response)}"
+    yield _results_figures(response)
     if is_verbose:
         yield from _nothing_recalled(response)
 
