@@ -23,6 +23,8 @@ def main() -> int:
 
     if "_ARGCOMPLETE" in os.environ:
         adapters.parser.answer_shell()
+    if (code := adapters.client.ask(sys.argv[1:], os.environ)) is not None:
+        return code
     cli = adapters.cli  # imported before `run_process` changes the signal handlers
     return adapters.cli.run_process(lambda streams: cli.main(sys.argv[1:], streams=streams))
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from recall_core import caller
 from recall_core.errors import RecallError
 from recall_core.named import NamedTuple
 from recall_core.text import nfc
@@ -18,18 +19,10 @@ PRIVATE = 0o600
 
 def folder() -> Path:
     """Return the current folder. Raises RecallError `no_folder` if it was deleted."""
-    current = known()
+    current = caller.folder()
     if current is None:
         raise RecallError("no_folder", "The current folder was deleted.", hint="cd DIR")
     return current
-
-
-def known() -> Path | None:
-    """Return the current folder, or None if it was deleted."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        return None
 
 
 def absolute(path: Path) -> Path:
@@ -39,7 +32,7 @@ def absolute(path: Path) -> Path:
 
 def shorten(place: Path) -> str:
     """Return a path to type in the current folder: relative if it is below that folder, else absolute."""
-    start, place = known(), spelt(place)
+    start, place = caller.folder(), spelt(place)
     return str(place.relative_to(start) if start is not None and place.is_relative_to(start) else place)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core import api, ingest, paths
+from recall_core import api, caller, ingest, paths
 from recall_core.config import Config
 from recall_core.paths import spot
 from recall_core.types import Root
@@ -102,7 +102,7 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
 def count_files(folder: str, clock: Callable[[], float]) -> Count:
     """Count the files of this folder that `recall add` would read, for a moment at most."""
     until, files, place = clock() + MOST_SECONDS, 0, paths.expand(folder)
-    if not place.is_absolute() and paths.known() is None:
+    if not place.is_absolute() and caller.folder() is None:
         return Count(0, is_all=True)
     if not os.path.exists(place):  # noqa: PTH110 - False without permission
         return Count(0, is_all=True, is_there=False)

@@ -6,13 +6,12 @@ All other lines go to `parser.parse`. Importing argparse takes much longer.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from recall_core import adapters, api
+from recall_core import adapters, api, caller
 from recall_core.adapters.flags import GLOBALS, LARGEST, Request, wants_json
 from recall_core.adapters.render import CAUTION, json_line
 from recall_core.adapters.streams import Streams, encode_for, for_data
@@ -44,6 +43,7 @@ FAMILIES = {
     "judge": "judging",
     "tune": "tuning",
     "mcp": "care",
+    "daemon": "daemon",
     "trust": "filling",
     "embedders": "embedding",
     "reembed": "embedding",
@@ -202,7 +202,7 @@ def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
 
 def open_store(store: str | None) -> Recall:
     """Open the store of --store or $RECALL_STORE, else the nearest recall.toml in this or a parent folder."""
-    return api.recall.Recall.open(store or os.environ.get("RECALL_STORE") or None)
+    return api.recall.Recall.open(store or caller.environ().get("RECALL_STORE") or None)
 
 
 def _command(request: Request) -> Command[Any]:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recall_core import adapters, api, embed, ingest, paths
+from recall_core import adapters, api, caller, embed, ingest
 from recall_core.adapters.flags import (
     MODE,
     Command,
@@ -103,7 +103,7 @@ def created_lines(made: StatsResponse) -> Iterator[str]:
     """Yield the new files, the embedder, missing parsers, and the next command."""
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
-    store = None if path.parent == paths.known() else str(path)
+    store = None if path.parent == caller.folder() else str(path)
     yield f"{'created':<10}{path} and {FILE_NAME}"
     yield f"{'embedder':<10}{_embedder_text(config)}"
     steps = islice(ingest.discover.walk(Root("."), path.parent, Config()), _LOOKED_AT)

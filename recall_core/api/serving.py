@@ -361,11 +361,15 @@ class Asked(Generic[Result]):
 
 
 class StoreSettings(NamedTuple):
-    """The arguments of `Recall.open` for the served store."""
+    """The arguments of `Recall.open` for the served store.
+
+    is_for_others: callers may not be users of this machine, see `Engine.is_for_others`.
+    """
 
     store: str | None = None
     start: Path | None = None
     trust: bool = False
+    is_for_others: bool = True
 
 
 class ConnectionPool:
@@ -375,7 +379,14 @@ class ConnectionPool:
     and again if the store's file or recall.toml changed. A missing store is tried again with each query.
     """
 
-    def __init__(self, settings: StoreSettings, *, connections: int = CONNECTIONS, queue: int = QUEUE) -> None:
+    def __init__(
+        self,
+        settings: StoreSettings,
+        *,
+        connections: int = CONNECTIONS,
+        queue: int = QUEUE,
+        models: Models | None = None,
+    ) -> None:
         self.settings = settings
         self._most = queue
         self._most_of_session = min(queue, max(LEAST_SHARE, queue // SHARE))
@@ -384,7 +395,7 @@ class ConnectionPool:
         self._running: set[Asked[Any]] = set()
         self._is_closed = False
         self._mean_seconds = _USUAL_SECONDS
-        self._models = _Models()
+        self._models = models or Models()
         self._threads = [
             Thread(target=self._serve, name=f"recall-serving-{number}", daemon=True) for number in range(connections)
         ]
@@ -455,8 +466,8 @@ class ConnectionPool:
             return asked
 
 
-class _Models:
-    """Embedders shared by connections, by identity. Recall's own embedders allow many threads."""
+class Models:
+    """Embedders shared by connections and pools, by identity. Recall's own embedders allow many threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -478,7 +489,7 @@ class _Models:
 class _Connection:
     """One thread's Recall, opened on demand, and again if its files changed."""
 
-    def __init__(self, settings: StoreSettings, models: _Models) -> None:
+    def __init__(self, settings: StoreSettings, models: Models) -> None:
         self._settings = settings
         self._models = models
         self._recall: Recall | None = None
@@ -492,7 +503,7 @@ class _Connection:
         if self._recall is None:
             opened = Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust)
             self._toml = _stamp(opened.engine.found.toml)
-            opened.engine.is_for_others = True
+            opened.engine.is_for_others = self._settings.is_for_others
             self._models.give(opened)
             self._recall = opened
         return self._recall

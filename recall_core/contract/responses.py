@@ -151,6 +151,13 @@ class TrustResponse(Reply):
     """The settings in recall.toml that need acceptance."""
 
 
+class DaemonResponse(Reply):
+    """The answer of daemon."""
+
+    daemon: views.DaemonView
+    """The state of recalld, after the action."""
+
+
 class CompactResponse(Reply):
     """The answer of compact."""
 
@@ -316,6 +323,7 @@ AnyResponse: TypeAlias = (
     | RemoveResponse
     | RootsResponse
     | TrustResponse
+    | DaemonResponse
     | CompactResponse
     | TransferResponse
     | BackupResponse

@@ -304,6 +304,23 @@ class TrustView(TypedDict):
     """True if the acceptance is saved. False if it is for this run only."""
 
 
+class DaemonView(TypedDict):
+    """The state of recalld."""
+
+    running: bool
+    socket: str
+    pid: NotRequired[int]
+    """Its process."""
+    seconds: NotRequired[int]
+    """Seconds since its start."""
+    answers: NotRequired[int]
+    """Queries that it has run."""
+    bytes: NotRequired[int]
+    """Its memory, 0 if the system does not say."""
+    stores: list[str]
+    """Files of open stores."""
+
+
 class TextView(TypedDict):
     """The result of get: a document, a chunk, lines of a document, or the text at a place (`page 3`)."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import recall_core
-from recall_core import embed, paths
+from recall_core import caller, embed, paths
 from recall_core._lazy import hashlib, metadata, urls
 from recall_core.config import Config, SettingValue, assignments
 from recall_core.embed import providers, registry
@@ -255,7 +255,7 @@ def digest(acts: Sequence[Act]) -> str:
 
 def is_named(digest: str) -> bool:
     """Return True if the environment accepts this digest."""
-    return digest in (each.strip() for each in os.environ.get(VARIABLE, "").split(","))
+    return digest in (each.strip() for each in caller.environ().get(VARIABLE, "").split(","))
 
 
 def is_own(path: Path) -> bool:
@@ -306,7 +306,7 @@ def untrusted_error(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigEr
 
 def _accept_hint(toml: Path) -> Hint:
     """Return the command that accepts these settings, from the current folder."""
-    here = paths.known()
+    here = caller.folder()
     above = (here, *here.parents) if here else ()
     nearest = next((folder for folder in above if os.path.isfile(folder / toml.name)), None)  # noqa: PTH113
     return Hint("trust") if nearest == toml.parent else Hint("trust", store=str(toml.parent))
@@ -369,7 +369,7 @@ def _strip_secrets(url: str) -> str:
 
 
 def _place() -> Path | None:
-    folder = paths.state_folder(os.environ)
+    folder = paths.state_folder(caller.environ())
     return folder / "trust.json" if folder else None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 from pathlib import Path
 
-from recall_core import paths, shell
+from recall_core import caller, paths, shell
 from recall_core._lazy import difflib
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.marks import PLACES, SEPARATOR, Mark, Outline, Places, Unit, anchor_unit
@@ -112,7 +112,7 @@ def readings(target: str, *, base: Path, start: Path | None = None) -> tuple[Rea
         raise UsageError("empty_target", "The name is empty.", hint=Hint("stats"))
     if not is_storable(target):
         raise unknown(target)
-    typed, start = target.replace(os.sep, "/"), start or paths.known()
+    typed, start = target.replace(os.sep, "/"), start or caller.folder()
     if Path(typed).is_absolute():
         names = _names(Path(typed), base)
         return (Reading(names, names, Path(typed)),)

@@ -17,9 +17,9 @@ from textual.containers import Vertical
 from textual.events import Click, Resize
 from textual.widgets import Input, OptionList, Static
 
-from recall_core import paths
+from recall_core import caller
 from recall_core.errors import RecallError
-from recall_core.paths import spot
+from recall_core.paths import expand, spot
 from recall_tui import opening
 from recall_tui.opening import Count, FirstStore
 from recall_tui.panes.store import NAME_CELLS, embedder_line
@@ -225,11 +225,11 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             field.cursor_position = len(field.value)
 
     def _list_folders(self, typed: str) -> None:
-        home = Path.home() if paths.expand("~") != Path("~") else None
+        home = Path.home() if expand("~") != Path("~") else None
         if typed:
             folders = opening.completions(typed, MOST_FOLDERS)
         else:
-            folders = opening.candidates(self._spot.folder, paths.known(), home)
+            folders = opening.candidates(self._spot.folder, caller.folder(), home)
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recall_core import paths
+from recall_core import caller, paths
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
@@ -60,13 +60,13 @@ def ask(*words: str) -> dict[str, Any]:
 def test_current_folder_is_returned_while_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
-    assert paths.folder() == paths.known() == tmp_path
+    assert paths.folder() == caller.folder() == tmp_path
     assert paths.absolute(Path("../a")) == tmp_path / "../a"
 
 
 @pytest.mark.usefixtures("no_folder")
 def test_only_absolute_paths_work_without_a_current_folder() -> None:
-    assert paths.known() is None
+    assert caller.folder() is None
     assert paths.absolute(Path("/a")) == Path("/a")
     with pytest.raises(RecallError) as caught:
         paths.absolute(Path("a"))
@@ -132,7 +132,7 @@ def test_embedder_needs_current_folder_only_for_a_relative_path() -> None:
 def test_first_store_offers_other_folders_than_the_missing_one(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
 
-    assert candidates(".", paths.known(), tmp_path) == ("~/notes",)
+    assert candidates(".", caller.folder(), tmp_path) == ("~/notes",)
     assert count_files(".", lambda: 0.0) == Count(0, is_all=True)
 
 

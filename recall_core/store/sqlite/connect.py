@@ -13,7 +13,7 @@ from urllib.parse import quote
 import apsw
 
 import recall_core
-from recall_core import deadline, paths, shell
+from recall_core import caller, deadline, paths, shell
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, why_unread
 from recall_core.named import NamedTuple
@@ -150,7 +150,7 @@ def _way_out(path: str) -> str:
 def _init(path: str) -> Hint:
     """Return the command that creates a store in the folder of this file."""
     folder = Path(path).absolute().parent
-    return Hint("init") if folder == paths.known() else Hint("init", str(folder))
+    return Hint("init") if folder == caller.folder() else Hint("init", str(folder))
 
 
 class Connected(NamedTuple):
