@@ -7,6 +7,7 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import _socket as sockets  # `socket` takes 5 ms
     import csv
     import difflib
     import hashlib
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import subprocess
     import tomllib
     import traceback
+    import zlib
     from collections.abc import Callable
     from importlib import metadata
     from urllib import parse as urls
@@ -38,12 +40,14 @@ __all__ = [
     "msgspec",
     "np",
     "shutil",
+    "sockets",
     "subprocess",
     "tomlkit",
     "tomllib",
     "traceback",
     "urls",
     "yaml",
+    "zlib",
 ]
 
 
@@ -76,7 +80,7 @@ class _Lazy(ModuleType):
         return value
 
 
-_NAMES = {"metadata": "importlib.metadata", "np": "numpy", "urls": "urllib.parse"}
+_NAMES = {"metadata": "importlib.metadata", "np": "numpy", "sockets": "_socket", "urls": "urllib.parse"}
 
 
 def __getattr__(name: str) -> ModuleType:

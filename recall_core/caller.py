@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-class _InForce(_local):
+class _Caller(_local):
     folder: Path | None = None
     environ: Mapping[str, str] | None = None
 
 
-_in_force = _InForce()
+_in_force = _Caller()
 
 
 def folder() -> Path | None:

@@ -5,7 +5,8 @@ Every `recall search` imports this module, so it imports no other module that is
 A request is texts that end with a zero byte, after their length in four bytes: the protocol, the folder, the width of
 the terminal, which streams are terminals, the number of variables, the variables, the arguments. The store's
 descriptor comes with its first byte. The answer is frames: a letter, four bytes of length, the content. `o` and `e`
-are for stdout and stderr, `x` is the exit code and the end. `c` asks for a cold run, and so does any other ending.
+are for stdout and stderr, `x` is the exit code and the end. `k` only says that the query still runs. `c` asks for a
+cold run, and so does any other ending.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import os
 import stat
 import sys
 
+from recall_core._lazy import sockets, zlib
 from recall_core._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _socket import socket
     from collections.abc import Iterator, Mapping, Sequence
 
 PROTOCOL = f"recalld 1 {__version__}"
@@ -30,10 +31,12 @@ _SENT = (
     *("TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"),
     *IDENTITY,
 )
-_COLD = ("RECALL_TRUST", "RECALL_DEBUG", "GIT_CONFIG_GLOBAL")
+_COLD = ("RECALL_TRUST", "RECALL_DEBUG")
 """Variables that change what one run may do, or how it reports."""
 _OFF = ("0", "off", "false", "no")
 CONNECT_SECONDS = 1.0
+SILENT_SECONDS = 10.0
+"""recalld sends `k` every second while a query runs. After so much silence, the command line runs cold."""
 LONGEST_PATH = 107
 """Bytes of a socket's name on Linux."""
 
@@ -49,10 +52,8 @@ def runtime_folder(environ: Mapping[str, str], platform: str = sys.platform) -> 
 
 def socket_path(environ: Mapping[str, str]) -> str | None:
     """Return the path of recalld's socket for this version and person; None if it is too long."""
-    from zlib import crc32  # noqa: PLC0415 - only where a daemon may run
-
     who = "\0".join((PROTOCOL, *(environ.get(name, "") for name in IDENTITY)))
-    path = f"{runtime_folder(environ)}/{crc32(who.encode(errors='surrogateescape')):08x}.sock"
+    path = f"{runtime_folder(environ)}/{zlib.crc32(who.encode(errors='surrogateescape')):08x}.sock"
     return path if len(os.fsencode(path)) <= LONGEST_PATH else None
 
 
@@ -98,7 +99,7 @@ def _may_ask(argv: Sequence[str], environ: Mapping[str, str]) -> bool:
     )
 
 
-def connect(path: str) -> socket:
+def connect(path: str) -> sockets.socket:
     """Return a connection to recalld. Raises OSError."""
     from _socket import AF_UNIX, SOCK_STREAM, socket  # noqa: PLC0415 - `import socket` takes 5 ms
 
@@ -108,27 +109,28 @@ def connect(path: str) -> socket:
     return connection
 
 
-def send(connection: socket, texts: Sequence[str], store: int | None = None) -> None:
+def send(connection: sockets.socket, texts: Sequence[str], store: int | None = None) -> None:
     """Send a request. store: the descriptor of an open store. Raises OSError."""
-    from _socket import SCM_RIGHTS, SOL_SOCKET  # noqa: PLC0415
 
     body = b"".join(text.encode("utf-8", "surrogateescape") + b"\0" for text in texts)
     whole = len(body).to_bytes(4, "big") + body
-    rights = [] if store is None else [(SOL_SOCKET, SCM_RIGHTS, store.to_bytes(4, sys.byteorder))]
+    rights = [] if store is None else [(sockets.SOL_SOCKET, sockets.SCM_RIGHTS, store.to_bytes(4, sys.byteorder))]
     sent = connection.sendmsg([whole], rights)
     if sent < len(whole):
         connection.sendall(whole[sent:])
 
 
-def receive(connection: socket) -> Iterator[tuple[bytes, bytes]]:
+def receive(connection: sockets.socket) -> Iterator[tuple[bytes, bytes]]:
     """Yield the frames of the answer. Raises OSError or ValueError if it breaks off."""
-    connection.settimeout(None)  # a query may take long; recalld ends it if this process ends
+    connection.settimeout(SILENT_SECONDS)
     while True:
         head = _receive_exactly(connection, 5)
-        yield head[:1], _receive_exactly(connection, int.from_bytes(head[1:], "big"))
+        content = _receive_exactly(connection, int.from_bytes(head[1:], "big"))
+        if head[:1] != b"k":
+            yield head[:1], content
 
 
-def _receive_exactly(connection: socket, length: int) -> bytes:
+def _receive_exactly(connection: sockets.socket, length: int) -> bytes:
     pieces = bytearray()
     while len(pieces) < length:
         piece = connection.recv(min(length - len(pieces), 1 << 20))

@@ -34,7 +34,7 @@ LARGEST_ANSWER = 64 << 20
 REQUEST_SECONDS = 5.0
 """Time limit for a request to arrive, and for each piece of an answer to be taken."""
 WAIT_SECONDS = 1.0
-"""A query that has to wait longer for a connection runs cold."""
+"""A query that has to wait longer for a connection runs cold. While one runs, its caller hears of it so often."""
 QUERY_SECONDS = 86_400.0
 """The command line's own time limit is --timeout."""
 _TIDY_SECONDS = 5.0
@@ -48,7 +48,7 @@ class GoesCold(Exception):
     """The command line must run in its own process."""
 
 
-class Line(NamedTuple):
+class CommandLine(NamedTuple):
     """A command line, and where it was typed. terminals: the numbers of the streams that are terminals."""
 
     argv: tuple[str, ...]
@@ -57,7 +57,7 @@ class Line(NamedTuple):
     terminals: str
 
 
-def read_line(texts: Sequence[str], own: Mapping[str, str]) -> Line:
+def read_line(texts: Sequence[str], own: Mapping[str, str]) -> CommandLine:
     """Return the command line of a request. Raises GoesCold, ValueError."""
     protocol, folder, size, terminals, count, *rest = texts
     environ = dict(text.split("=", 1) for text in rest[: int(count)])
@@ -68,10 +68,10 @@ def read_line(texts: Sequence[str], own: Mapping[str, str]) -> Line:
     if size and terminals and environ.get("TERM") not in ("dumb", "unknown"):  # Rich gives those 80 columns
         columns, _, lines = size.partition("x")
         environ = {"COLUMNS": columns, "LINES": lines, **environ}
-    return Line(argv, Path(folder), environ, terminals)
+    return CommandLine(argv, Path(folder), environ, terminals)
 
 
-class _Output(TextIOBase):
+class _FrameStream(TextIOBase):
     """A stream of a command line, kept as frames."""
 
     encoding = "utf-8"
@@ -113,16 +113,16 @@ class _Frames:
         return b"".join(b"".join((kind, n, content)) for (kind, content), n in zip(pieces, lengths, strict=True))
 
 
-COLD = b"c" + bytes(4)
+COLD, GOES_ON = b"c" + bytes(4), b"k" + bytes(4)
 
 
-def answer_line(line: Line, recall: Recall) -> bytes:
+def answer_line(line: CommandLine, recall: Recall) -> bytes:
     """Return the frames of the answer to a command line. Raises GoesCold."""
     frames = _Frames()
     streams = Streams(
-        cast(Any, _Output(b"i", frames, is_terminal=False)),
-        cast(Any, _Output(b"o", frames, is_terminal="1" in line.terminals)),
-        cast(Any, _Output(b"e", frames, is_terminal="2" in line.terminals)),
+        cast(Any, _FrameStream(b"i", frames, is_terminal=False)),
+        cast(Any, _FrameStream(b"o", frames, is_terminal="1" in line.terminals)),
+        cast(Any, _FrameStream(b"e", frames, is_terminal="2" in line.terminals)),
         may_wait=False,
     )
     with caller.acting_for(line.folder, line.environ):
@@ -153,7 +153,7 @@ def _texts(value: object) -> Iterator[str]:
         yield from (each for each in value if isinstance(each, str))
 
 
-class _Key(NamedTuple):
+class _StoreKey(NamedTuple):
     """A store's file and the settings that it is opened with."""
 
     where: str
@@ -170,17 +170,17 @@ class _Served:
 
 
 class Stores:
-    """The open stores, by file and settings. Closes those that nobody asks."""
+    """The open stores, by file and settings. Closes unused ones."""
 
     def __init__(self, *, idle_seconds: float, most_bytes: int) -> None:
         self._idle_seconds = idle_seconds
         self._most_bytes = most_bytes
         self._lock = Lock()
-        self._served: dict[_Key, _Served] = {}
+        self._served: dict[_StoreKey, _Served] = {}
         self._models = Models()
         self.answered = 0
 
-    def answer(self, line: Line, store: int, is_left: Callable[[Asked[Any]], None]) -> bytes:
+    def answer(self, line: CommandLine, store: int, is_left: Callable[[Asked[Any]], None]) -> bytes:
         """Return the frames of the answer. store: an open descriptor of the store, which proves access.
 
         is_left: waits for the query, and cancels it if the caller leaves.
@@ -199,7 +199,7 @@ class Stores:
         settings = StoreSettings(
             None if named is None else str(line.folder / named), place.toml.parent, is_for_others=False
         )
-        key = _Key(place.url.where, place.toml)
+        key = _StoreKey(place.url.where, place.toml)
         served = self._take(key, settings)
         try:
             asked = served.pool.ask(lambda recall: answer_line(line, recall), seconds=QUERY_SECONDS)
@@ -211,7 +211,7 @@ class Stores:
                 served.used_at = monotonic()
                 self.answered += 1
 
-    def _take(self, key: _Key, settings: StoreSettings) -> _Served:
+    def _take(self, key: _StoreKey, settings: StoreSettings) -> _Served:
         with self._lock:
             served = self._served.get(key)
             if served is None:
@@ -357,7 +357,7 @@ class Daemon:
         if len(texts) == 2 and texts[0] == PROTOCOL:
             return self._control(texts[1])
         try:
-            return self._stores.answer(read_line(texts, self._environ), store, lambda asked: _wait(asked, connection))
+            return self._stores.answer(read_line(texts, self._environ), store, lambda asked: wait(asked, connection))
         except (GoesCold, RecallError, ValueError, MemoryError):
             return COLD
 
@@ -413,18 +413,20 @@ def _receive(connection: socket.socket) -> tuple[list[str], int]:
     return texts, descriptors[0] if descriptors else -1
 
 
-def _wait(asked: Asked[Any], connection: socket.socket) -> None:
-    """Wait for the answer. Cancel the query if the caller leaves. Raises GoesCold if it has to wait for its turn."""
+def wait(asked: Asked[Any], connection: socket.socket) -> None:
+    """Wait for the answer. Cancel the query if the caller leaves.
+
+    Raises GoesCold if the query has to wait for its turn, OSError if the caller takes nothing.
+    """
     reading, writing = os.pipe()
     asked.future.add_done_callback(lambda _: os.close(writing))
     watched = [reading, connection.fileno()]
     try:
-        ready, _, _ = select.select(watched, [], [], WAIT_SECONDS)
-        if not ready and not asked.future.running() and not asked.future.done():
-            asked.cancel()
-            raise GoesCold
-        if not ready:
-            ready, _, _ = select.select(watched, [], [])
+        while not (ready := select.select(watched, [], [], WAIT_SECONDS)[0]):
+            if not asked.future.running() and not asked.future.done():
+                asked.cancel()
+                raise GoesCold
+            connection.sendall(GOES_ON)
         if reading not in ready:
             asked.cancel()
     finally:
