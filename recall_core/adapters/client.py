@@ -101,9 +101,7 @@ def _may_ask(argv: Sequence[str], environ: Mapping[str, str]) -> bool:
 
 def connect(path: str) -> sockets.socket:
     """Return a connection to recalld. Raises OSError."""
-    from _socket import AF_UNIX, SOCK_STREAM, socket  # noqa: PLC0415 - `import socket` takes 5 ms
-
-    connection = socket(AF_UNIX, SOCK_STREAM)
+    connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     connection.settimeout(CONNECT_SECONDS)
     connection.connect(path)
     return connection
@@ -111,7 +109,6 @@ def connect(path: str) -> sockets.socket:
 
 def send(connection: sockets.socket, texts: Sequence[str], store: int | None = None) -> None:
     """Send a request. store: the descriptor of an open store. Raises OSError."""
-
     body = b"".join(text.encode("utf-8", "surrogateescape") + b"\0" for text in texts)
     whole = len(body).to_bytes(4, "big") + body
     rights = [] if store is None else [(sockets.SOL_SOCKET, sockets.SCM_RIGHTS, store.to_bytes(4, sys.byteorder))]
