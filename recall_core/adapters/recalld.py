@@ -21,6 +21,7 @@ from recall_core.adapters import cli
 from recall_core.adapters.client import COMMANDS, IDENTITY, PROTOCOL, is_private, socket_path
 from recall_core.adapters.flags import Request
 from recall_core.adapters.streams import Streams
+from recall_core.api.query_cache import QueryCache
 from recall_core.api.recall import Recall
 from recall_core.api.serving import Asked, ConnectionPool, Models, StoreSettings
 from recall_core.api.stores import find
@@ -163,8 +164,8 @@ class _StoreKey(NamedTuple):
 class _Served:
     """An open store."""
 
-    def __init__(self, settings: StoreSettings, models: Models) -> None:
-        self.pool = ConnectionPool(settings, models=models)
+    def __init__(self, settings: StoreSettings, models: Models, cache: QueryCache | None) -> None:
+        self.pool = ConnectionPool(settings, models=models, cache=cache)
         self.asking = 0
         self.used_at = monotonic()
 
@@ -172,12 +173,13 @@ class _Served:
 class Stores:
     """The open stores, by file and settings. Closes unused ones."""
 
-    def __init__(self, *, idle_seconds: float, most_bytes: int) -> None:
+    def __init__(self, *, idle_seconds: float, most_bytes: int, cache: QueryCache | None = None) -> None:
         self._idle_seconds = idle_seconds
         self._most_bytes = most_bytes
         self._lock = Lock()
         self._served: dict[_StoreKey, _Served] = {}
         self._models = Models()
+        self._cache = cache
         self.answered = 0
 
     def answer(self, line: CommandLine, store: int, is_left: Callable[[Asked[Any]], None]) -> bytes:
@@ -215,7 +217,7 @@ class Stores:
         with self._lock:
             served = self._served.get(key)
             if served is None:
-                served = self._served[key] = _Served(settings, self._models)
+                served = self._served[key] = _Served(settings, self._models, self._cache)
             served.asking += 1
             return served
 

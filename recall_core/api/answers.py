@@ -141,14 +141,19 @@ def refresh(engine: Engine, ask: Ask) -> None:
             pass
 
 
-def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> SearchResponse:
-    """Return the page of an answer. Raises SnapshotMismatch, and StaleError if requested."""
+def listing(
+    engine: Engine, answer: Answer, ask: Ask, *, started: float, checked: dict[str, State | None] | None = None
+) -> SearchResponse:
+    """Return the page of an answer. Raises SnapshotMismatch, and StaleError if requested.
+
+    checked: see check_files.
+    """
     expect_snapshot(answer, ask)
     began = perf_counter()
     store = engine.store
     listed = with_words_only(answer) if ask.documents_with_words else answer
     shown = page(listed, store)
-    states, stale = check_files(_named_documents(shown), ask, store=store, base=engine.base)
+    states, stale = check_files(_named_documents(shown), ask, store=store, base=engine.base, checked=checked)
     answer = _add_time(answer, "fetch", began)
     began = perf_counter()
     leaves = engine.leaves(answer, shown) if ask.explain else [None] * len(shown)
@@ -191,8 +196,19 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
     }
 
 
-def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
-    """Return the context of an answer. Raises SnapshotMismatch, and StaleError if requested."""
+def context(
+    engine: Engine,
+    answer: Answer,
+    ask: Ask,
+    options: Pack,
+    *,
+    started: float,
+    checked: dict[str, State | None] | None = None,
+) -> ContextResponse:
+    """Return the context of an answer. Raises SnapshotMismatch, and StaleError if requested.
+
+    checked: see check_files.
+    """
     expect_snapshot(answer, ask)
     began = perf_counter()
     store = engine.store
@@ -202,7 +218,7 @@ def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started:
     start, stop = candidate_range(answer)
     hits = _with_twins({hit.chunk.id: hit for hit in seen if hit.chunk is not None}, made, answer, store)
     packed = [hits[each] for block in made.blocks for each in block.chunk_ids]
-    states, stale = check_files(_named_documents(packed), ask, store=store, base=engine.base)
+    states, stale = check_files(_named_documents(packed), ask, store=store, base=engine.base, checked=checked)
     answer = _add_time(answer, "pack", began)
     on = terms(answer, options, store)
     account: AccountPart = {}
@@ -351,11 +367,21 @@ def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
 
 
 def check_files(
-    documents: Iterable[Document], ask: Ask, *, store: Store, base: Path
+    documents: Iterable[Document],
+    ask: Ask,
+    *,
+    store: Store,
+    base: Path,
+    checked: dict[str, State | None] | None = None,
 ) -> tuple[dict[str, State], list[str]]:
-    """Return the state of changed files behind an answer, with warnings. Raises StaleError if requested."""
+    """Return the state of changed files behind an answer, with warnings. Raises StaleError if requested.
+
+    checked: receives the state of every file, by document; None if it is unchanged.
+    """
     shown = {document.id: document.path for document in documents}
     states = stale_documents(list(shown), store=store, base=base)
+    if checked is not None:
+        checked.update({doc_id: states.get(doc_id) for doc_id in shown})
     warnings = [f"W_STALE: {shown[doc_id]} was {_PAST[state]} after it was read" for doc_id, state in states.items()]
     if states and ask.strict_fresh:
         paths = sorted(shown[doc_id] for doc_id in states)

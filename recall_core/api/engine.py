@@ -28,6 +28,7 @@ from recall_core.views import Leaves
 if TYPE_CHECKING:
     from threading import Event
 
+    from recall_core.api.query_cache import QueryCache
     from recall_core.contract.ledger import PassageView
     from recall_core.embed.rescore import VectorKey, VectorMaker
     from recall_core.ingest.watch import Stop
@@ -73,6 +74,8 @@ class Engine:
         """The settings as in recall.toml, and whether their requests are accepted."""
         self.is_for_others = False
         """True if callers may not be users of this machine. Then a query cannot open or load anything by name."""
+        self.cache: QueryCache | None = None
+        """Answers to give again, for servers."""
         self.goes_on = False
         """True to answer by words alone while an embedder or reranker waits to be accepted."""
         self._may_embed = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TextIO, Unpack
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar, Unpack
 
 from recall_core import api, deadline, evaluate, maintain, rql, views
 from recall_core.api import answers, stores
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from recall_core.evaluate.tune import TuneOptions
     from recall_core.evaluate.tune_question import PinTarget
     from recall_core.ingest.watch import Stop
+    from recall_core.retrieve.freshness import State
     from recall_core.rql.ast import Expr
+
+Answer = TypeVar("Answer", bound=Mapping[str, Any])
 
 __all__ = ["Ask", "Pack", "Recall"]
 
@@ -135,17 +138,11 @@ class Recall:
 
     def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """Return the best chunks for these words."""
-        plan = self.engine.words_plan(words, ask := merge_ask(ask, fields))
-        with answers.fresh_reading(self.engine, ask) as started:
-            answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
-            return answers.listing(self.engine, answer, ask, started=started)
+        return self._list(self.engine.words_plan(words, ask := merge_ask(ask, fields)), ask)
 
     def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """Return the rows of an RQL query."""
-        plan = self.engine.rql_plan(rql, ask := merge_ask(ask, fields))
-        with answers.fresh_reading(self.engine, ask) as started:
-            answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
-            return answers.listing(self.engine, answer, ask, started=started)
+        return self._list(self.engine.rql_plan(rql, ask := merge_ask(ask, fields)), ask)
 
     def nearest(
         self,
@@ -177,8 +174,12 @@ class Recall:
         ask, pack = asked_and_packed(ask, pack, fields)
         plan = self._plan(words, rql, ask)
         with answers.fresh_reading(self.engine, ask) as started:
-            answer = self.engine.answer(plan, is_read_on=True)
-            return answers.context(self.engine, answer, ask, pack, started=started)
+
+            def make(checked: dict[str, State | None]) -> responses.ContextResponse:
+                answer = self.engine.answer(plan, is_read_on=True)
+                return answers.context(self.engine, answer, ask, pack, started=started, checked=checked)
+
+            return self._again(plan, ask, pack, make, started)
 
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
         """Run the query of a receipt (file or text) again, and return what changed."""
@@ -494,6 +495,29 @@ class Recall:
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
         """Read an export into this store, all or nothing."""
         return api.write.import_(self.engine, source, options)
+
+    def _list(self, plan: Plan, ask: Ask) -> responses.SearchResponse:
+        with answers.fresh_reading(self.engine, ask) as started:
+
+            def make(checked: dict[str, State | None]) -> responses.SearchResponse:
+                answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
+                return answers.listing(self.engine, answer, ask, started=started, checked=checked)
+
+            return self._again(plan, ask, None, make, started)
+
+    def _again(
+        self,
+        plan: Plan,
+        ask: Ask,
+        pack: Pack | None,
+        make: Callable[[dict[str, State | None]], Answer],
+        started: float,
+    ) -> Answer:
+        """Return an answer from the cache, or make it. A reranker may change its mind, so its answers are made."""
+        cache = self.engine.cache
+        if cache is None or plan.config.rerank:
+            return make({})
+        return cache.answer(self.engine, (plan, ask, pack), make, started=started)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

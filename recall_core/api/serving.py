@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from threading import Condition, Event, Lock, Thread
 from time import monotonic
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from recall_core.api.engine import result_of
@@ -28,6 +28,9 @@ from recall_core.shell import Hint, Verbatim
 from recall_core.store.port import Store
 from recall_core.text import nfc, one_line
 from recall_core.types import Root
+
+if TYPE_CHECKING:
+    from recall_core.api.query_cache import QueryCache
 
 _SIGNS = re.compile(r"[\\`]|\*(?=\*)|(?<=\*)\*|(?<!\S)·|·(?!\S)|\[(?=\d+\])")
 """Characters that end or imitate a citation in an answer: bold, code, the field separator, block numbers."""
@@ -386,6 +389,7 @@ class ConnectionPool:
         connections: int = CONNECTIONS,
         queue: int = QUEUE,
         models: Models | None = None,
+        cache: QueryCache | None = None,
     ) -> None:
         self.settings = settings
         self._most = queue
@@ -396,6 +400,7 @@ class ConnectionPool:
         self._is_closed = False
         self._mean_seconds = _USUAL_SECONDS
         self._models = models or Models()
+        self._cache = cache
         self._threads = [
             Thread(target=self._serve, name=f"recall-serving-{number}", daemon=True) for number in range(connections)
         ]
@@ -445,7 +450,7 @@ class ConnectionPool:
 
     def _serve(self) -> None:
         """Run one connection's thread."""
-        connection = _Connection(self.settings, self._models)
+        connection = _Connection(self.settings, self._models, self._cache)
         try:
             while (asked := self._next()) is not None:
                 started = monotonic()
@@ -489,9 +494,10 @@ class Models:
 class _Connection:
     """One thread's Recall, opened on demand, and again if its files changed."""
 
-    def __init__(self, settings: StoreSettings, models: Models) -> None:
+    def __init__(self, settings: StoreSettings, models: Models, cache: QueryCache | None) -> None:
         self._settings = settings
         self._models = models
+        self._cache = cache
         self._recall: Recall | None = None
         self._toml: tuple[int, int, int] | None = None
 
@@ -503,6 +509,7 @@ class _Connection:
         if self._recall is None:
             opened = Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust)
             self._toml = _stamp(opened.engine.found.toml)
+            opened.engine.cache = self._cache
             opened.engine.is_for_others = self._settings.is_for_others
             self._models.give(opened)
             self._recall = opened

@@ -259,7 +259,7 @@ class SparsePart(TypedDict, total=False):
 
 
 class StatsView(TypedDict):
-    """Time and totals of an answer. Only took_ms and timings do not depend on store and query alone."""
+    """Time and totals of an answer. Only took_ms, timings and cached do not depend on store and query alone."""
 
     word_hits: NotRequired[int]
     """Rows of total_hits with a query word, in a hybrid answer. The others match by meaning only."""
@@ -272,6 +272,8 @@ class StatsView(TypedDict):
     index: NotRequired[str]
     digest: NotRequired[str]
     timings: NotRequired[dict[str, float]]
+    cached: NotRequired[bool]
+    """True if a server gave this answer before, and neither store nor files have changed. Else absent."""
     examined: NotRequired[int]
     """Rows proposed by an approximate index, whose cosines were computed."""
     without_text: NotRequired[int]

@@ -1,0 +1,92 @@
+"""Answers that a server gave before. One is given again only while the store and its files have not changed."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from threading import Lock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+from recall_core.retrieve.freshness import State, stale_documents
+
+if TYPE_CHECKING:
+    from recall_core.api.engine import Engine
+    from recall_core.retrieve.asking import Ask, Pack
+    from recall_core.retrieve.plan import Plan
+
+ANSWERS = 256
+MEGABYTES = 16
+
+Response = TypeVar("Response", bound=Mapping[str, Any])
+
+
+class _Kept(NamedTuple):
+    """An answer as bytes, and the state of the files behind it (None: unchanged), by document."""
+
+    content: bytes
+    states: dict[str, State | None]
+
+
+class QueryCache:
+    """The newest answers, limited in number and in bytes. May be shared by threads and stores."""
+
+    def __init__(self, *, answers: int = ANSWERS, megabytes: int = MEGABYTES) -> None:
+        self._most = answers
+        self._most_bytes = megabytes << 20
+        self._bytes = 0
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def answer(
+        self,
+        engine: Engine,
+        asked: tuple[Plan, Ask, Pack | None],
+        make: Callable[[dict[str, State | None]], Response],
+        *,
+        started: float,
+    ) -> Response:
+        """Return an answer that was kept, with `stats.cached`, or make it. Call it while reading the store.
+
+        make: returns the answer, and fills in the state of each file that it checked, by document.
+        started: perf_counter() at the start.
+        """
+        info = engine.store.info()
+        key = repr((str(engine.base), info.digest, info.generation, engine.notes(), *asked))
+        kept = self._get(key)
+        if kept is not None:
+            states = stale_documents(list(kept.states), store=engine.store, base=engine.base)
+            if {doc_id: state for doc_id, state in kept.states.items() if state} == states:
+                response = cast(dict[str, Any], pickle.loads(kept.content))  # noqa: S301 - bytes of this process
+                took = round((perf_counter() - started) * 1000, 3)
+                response["stats"] = {**response["stats"], "took_ms": took, "timings": {}, "cached": True}
+                return cast(Response, response)
+        checked: dict[str, State | None] = {}
+        made = make(checked)
+        self._put(key, _Kept(pickle.dumps(made), checked))
+        return made
+
+    def _get(self, key: str) -> _Kept | None:
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+            return kept
+
+    def _put(self, key: str, kept: _Kept) -> None:
+        """Keep an answer. The oldest ones make room."""
+        size = len(kept.content) + len(key)
+        if size > self._most_bytes or self._most < 1:
+            return
+        with self._lock:
+            self._drop(key)
+            self._kept[key] = kept
+            self._bytes += size
+            while self._bytes > self._most_bytes or len(self._kept) > self._most:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: str) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self._bytes -= len(kept.content) + len(key)
