@@ -1,4 +1,4 @@
-"""The interfaces of embedders, rerankers and parsers. For stores, see `recall_core.store.port`."""
+"""The interfaces of embedders, rerankers, parsers and counters. For stores, see `recall_core.store.port`."""
 
 from __future__ import annotations
 
@@ -138,6 +138,17 @@ class Reranker(Protocol):
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one value from 0 to 1 per text, in order. Deterministic. Raises EmbedError."""
+
+
+class CountTokens(Protocol):
+    """Counts the tokens of a text."""
+
+    def __call__(self, text: str, /) -> int:
+        """Return the tokens of a text, 0 for the empty text. Deterministic, in any process and locale.
+
+        A store saves the counts with the counter's name, so another way of counting needs another name. A part of a
+        text should not count more than the whole, or chunks and contexts are smaller than they could be.
+        """
 
 
 class ParsedDocument(NamedTuple):

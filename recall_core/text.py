@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import recall_core
 from recall_core.deadline import check
@@ -180,6 +180,16 @@ ESTIMATES = ("whitespace", "approx", MODEL_COUNTER, MODERN_COUNTER)
 """Counters without a vocabulary file."""
 
 
+COUNTER_GROUP = "recall.counter"
+"""The entry points of plug-ins, each a `recall_core.ports.CountTokens`, for names that are not built in."""
+
+
+def is_plug_in(counter: str) -> bool:
+    """Return True if the counter of that name is a plug-in that is installed. Does not load it."""
+    is_built_in = counter in ("", *ESTIMATES) or counter.startswith("hf:")
+    return not is_built_in and counter in recall_core.plug_ins.find(COUNTER_GROUP)
+
+
 class Counter(NamedTuple):
     """A token counter. Chunks use one, whose name is stored in the database. Budgets use another."""
 
@@ -188,9 +198,9 @@ class Counter(NamedTuple):
 
 
 def counter(name: str) -> Counter:
-    """Return a token counter by name: `whitespace`, `approx`, `approx-2`, `approx:modern` or `hf:PATH`.
+    """Return a token counter by name: `whitespace`, `approx`, `approx-2`, `approx:modern`, `hf:PATH` or a plug-in.
 
-    Raises UsageError `unknown_counter`, or `counter_unavailable` if hf: cannot be loaded.
+    Raises UsageError `unknown_counter`, or `counter_unavailable` if hf: or a plug-in cannot be loaded.
     """
     if name == "whitespace":
         return Counter(name, _count_whitespace)
@@ -201,11 +211,20 @@ def counter(name: str) -> Counter:
         return Counter(name, counters.model_tokens if name == MODEL_COUNTER else counters.modern_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
+    if is_plug_in(name):
+        return Counter(name, _plug_in(name))
     raise UsageError(
         "unknown_counter",
         f"There is no token counter named {name!r}.",
         hint="use whitespace, approx, approx-2, approx:modern or hf:path/to/tokenizer.json",
     )
+
+
+@cache
+def _plug_in(name: str) -> Callable[[str], int]:
+    point, hint = recall_core.plug_ins.find(COUNTER_GROUP)[name], Hint(AGAIN, counter="approx-2")
+    with recall_core.plug_ins.loading("counter", point, UsageError, "counter_unavailable", hint=hint):
+        return cast("Callable[[str], int]", point.load())
 
 
 _AT_ONCE = 1 << 16  # characters between two checks of the deadline
