@@ -213,11 +213,9 @@ def counter(name: str) -> Counter:
         return Counter(name, _hugging_face(name[3:]))
     if is_plug_in(name):
         return Counter(name, _plug_in(name))
-    raise UsageError(
-        "unknown_counter",
-        f"There is no token counter named {name!r}.",
-        hint="use whitespace, approx, approx-2, approx:modern or hf:path/to/tokenizer.json",
-    )
+    known = ", ".join((*ESTIMATES, *recall_core.plug_ins.find(COUNTER_GROUP)))
+    message = f"There is no token counter named {name!r}."
+    raise UsageError("unknown_counter", message, hint=f"use {known} or hf:path/to/tokenizer.json")
 
 
 @cache

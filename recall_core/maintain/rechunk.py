@@ -86,8 +86,8 @@ def rechunk(
     changed = {key: value for key, value in _cutting(wanted).items() if getattr(found.config, key) != value}
     warnings = record_settings(toml, changed) if changed else ()
     config = replace(found.config, changed, where=str(toml))
-    after = found._replace(config=config)
-    after_all = after.follow(found, after.acts(COUNTER), is_written=toml == found.toml)
+    successor = found._replace(config=config)
+    after_all = successor.follow(found, successor.acts(COUNTER), is_written=toml == found.toml)
     view = run.view(before, _cut_of(store, config), dry_run=False)
     return Rechunked(view, after_all.found, (*warnings, *after_all.warnings, *run.warnings()))
 

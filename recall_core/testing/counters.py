@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import pairwise
 
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
@@ -59,6 +60,6 @@ class CounterConformance:
         counting, limits = counter(self.name), Config(chunk_tokens=40, overlap_tokens=5)
         spans = chunk(text, counter=counting, config=limits, marks=())
         assert (spans[0].offset, spans[-1].end) == (0, len(text))
-        assert all(one.end >= other.offset for one, other in zip(spans, spans[1:], strict=False))
+        assert all(one.end >= other.offset for one, other in pairwise(spans))
         for span in spans:
             assert span.tokens == counting.count(text[span.offset : span.end]) <= 40, span

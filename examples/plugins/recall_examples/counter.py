@@ -1,8 +1,6 @@
-"""A counter: a token is a byte of UTF-8, as for models that read bytes."""
-
-from __future__ import annotations
+"""A counter for models that read bytes. `recall context --counter bytes WORDS`."""
 
 
 def count_bytes(text: str) -> int:
-    """Return the bytes of a text. `recall context --counter bytes WORDS`."""
+    """Return the bytes of a text in UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))

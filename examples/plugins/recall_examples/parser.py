@@ -1,6 +1,4 @@
-"""A parser: each section of an INI file is a document."""
-
-from __future__ import annotations
+"""A parser: each section of an INI file is a document. `recall add --parser ini settings.ini`."""
 
 from collections.abc import Iterator
 from configparser import ConfigParser, Error
@@ -11,19 +9,17 @@ from recall_core.ports import ParsedDocument
 
 
 class Ini:
-    """Reads INI files. `recall add --parser ini settings.ini`."""
+    """Names each document after its section."""
 
-    version = 1
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterator[ParsedDocument]:
-        """Yield a document for each section with options; its record is the section's name."""
-        sections = ConfigParser(interpolation=None, default_section="")
+        file = ConfigParser(interpolation=None)
         try:
-            sections.read_string(raw.decode(), path)
+            file.read_string(raw.decode(), path)
         except Error as error:
-            raise IngestError("parse_failed", f"not an INI file: {error.message}") from error
-        for name in sections.sections():
-            text = "\n".join(f"{key}: {value}" for key, value in sections.items(name))
+            raise IngestError("bad_ini", f"not an INI file: {error.message}") from error
+        for name in file.sections():
+            text = "\n".join(f"{key}: {value}" for key, value in file.items(name))
             data = f"{name}\n{text}".encode()
             yield ParsedDocument(name, text, name, sha256(data).hexdigest(), len(data), {"section": name})

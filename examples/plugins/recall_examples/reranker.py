@@ -1,6 +1,4 @@
-"""A reranker: the share of the question's words that a text contains."""
-
-from __future__ import annotations
+"""A reranker: the share of the question's words that a text contains. `recall search --rerank overlap WORDS`."""
 
 from collections.abc import Sequence
 
@@ -8,7 +6,7 @@ from recall_core.config import Config
 
 
 class Overlap:
-    """Scores texts by the words they share with the question. `recall search --rerank overlap WORDS`."""
+    """Compares words as they are spelled."""
 
     identity = "overlap-1"
 
@@ -16,6 +14,5 @@ class Overlap:
         self.config = config
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """Return the share per text, 0 for a question without words."""
-        words = set(question.casefold().split())
-        return [len(words & set(text.casefold().split())) / max(1, len(words)) for text in texts]
+        words = {*question.casefold().split()}
+        return [len(words & {*text.casefold().split()}) / max(1, len(words)) for text in texts]
