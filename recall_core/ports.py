@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from recall_core.config import Config
@@ -140,15 +140,12 @@ class Reranker(Protocol):
         """Return one value from 0 to 1 per text, in order. Deterministic. Raises EmbedError."""
 
 
-class CountTokens(Protocol):
-    """Counts the tokens of a text."""
+CountTokens = Callable[[str], int]
+"""Returns the tokens of a text, 0 for the empty text. Deterministic, in any process and locale.
 
-    def __call__(self, text: str, /) -> int:
-        """Return the tokens of a text, 0 for the empty text. Deterministic, in any process and locale.
-
-        A store saves the counts with the counter's name, so another way of counting needs another name. A part of a
-        text should not count more than the whole, or chunks and contexts are smaller than they could be.
-        """
+A store keeps the name of its counter, so another way of counting needs another name. A part of a text should not count
+more than the whole; otherwise some chunks are smaller than they could be.
+"""
 
 
 class ParsedDocument(NamedTuple):

@@ -184,12 +184,6 @@ COUNTER_GROUP = "recall.counter"
 """The entry points of plug-ins, each a `recall_core.ports.CountTokens`, for names that are not built in."""
 
 
-def is_plug_in(counter: str) -> bool:
-    """Return True if the counter of that name is a plug-in that is installed. Does not load it."""
-    is_built_in = counter in ("", *ESTIMATES) or counter.startswith("hf:")
-    return not is_built_in and counter in recall_core.plug_ins.find(COUNTER_GROUP)
-
-
 class Counter(NamedTuple):
     """A token counter. Chunks use one, whose name is stored in the database. Budgets use another."""
 
@@ -197,6 +191,7 @@ class Counter(NamedTuple):
     count: Callable[[str], int]
 
 
+@cache
 def counter(name: str) -> Counter:
     """Return a token counter by name: `whitespace`, `approx`, `approx-2`, `approx:modern`, `hf:PATH` or a plug-in.
 
@@ -211,18 +206,14 @@ def counter(name: str) -> Counter:
         return Counter(name, counters.model_tokens if name == MODEL_COUNTER else counters.modern_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
-    if is_plug_in(name):
-        return Counter(name, _plug_in(name))
-    known = ", ".join((*ESTIMATES, *recall_core.plug_ins.find(COUNTER_GROUP)))
+    points = recall_core.plug_ins.find(COUNTER_GROUP)
+    if name in points:
+        hint = Hint(AGAIN, counter=MODEL_COUNTER)
+        with recall_core.plug_ins.loading("counter", points[name], UsageError, "counter_unavailable", hint=hint):
+            return Counter(name, cast(Callable[[str], int], points[name].load()))
+    known = ", ".join((*ESTIMATES, *points))
     message = f"There is no token counter named {name!r}."
     raise UsageError("unknown_counter", message, hint=f"use {known} or hf:path/to/tokenizer.json")
-
-
-@cache
-def _plug_in(name: str) -> Callable[[str], int]:
-    point, hint = recall_core.plug_ins.find(COUNTER_GROUP)[name], Hint(AGAIN, counter="approx-2")
-    with recall_core.plug_ins.loading("counter", point, UsageError, "counter_unavailable", hint=hint):
-        return cast("Callable[[str], int]", point.load())
 
 
 _AT_ONCE = 1 << 16  # characters between two checks of the deadline

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 import recall_core
-from recall_core import contract, embed, maintain, paths, plug_ins
+from recall_core import contract, embed, maintain, paths
 from recall_core import store as stores
 from recall_core.config import (
     CUTTING,
@@ -75,14 +75,14 @@ def store_kind(name: str) -> StoreKind:
         module, _, attribute = STORE_KINDS[name].partition(":")
         return cast(StoreKind, getattr(import_module(module), attribute))
 
-    points = plug_ins.find(STORE_GROUP)
+    points = recall_core.plug_ins.find(STORE_GROUP)
     if name not in points:
         known = ", ".join([*STORE_KINDS, *(name for name in points if name not in STORE_KINDS)])
         message = f"Unknown kind of store {name!r}."
         raise UsageError(
             "unknown_store_kind", message, hint=f"use a path, or one of these before the colon:  {known}"
         )
-    with plug_ins.loading("kind of store", points[name], UsageError, "store_kind_unavailable"):
+    with recall_core.plug_ins.loading("kind of store", points[name], UsageError, "store_kind_unavailable"):
         return cast(StoreKind, points[name].load())
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from recall_core import paths, plug_ins
+import recall_core
+from recall_core import paths
 from recall_core._lazy import difflib
 from recall_core.config import Config, anchor
 from recall_core.errors import ConfigError, EmbedError
@@ -183,11 +184,11 @@ def _built_in(name: str) -> EmbedderKind:
 
 def _plug_ins() -> dict[str, EntryPoint]:
     """Return the plug-ins by name. They cannot replace a built-in name."""
-    return {name: point for name, point in plug_ins.find(GROUP).items() if name not in KINDS}
+    return {name: point for name, point in recall_core.plug_ins.find(GROUP).items() if name not in KINDS}
 
 
 def _load(point: EntryPoint) -> EmbedderKind:
-    with plug_ins.loading("embedder", point, EmbedError, "embedder_unavailable", hint=Hint("embedders")):
+    with recall_core.plug_ins.loading("embedder", point, EmbedError, "embedder_unavailable", hint=Hint("embedders")):
         return cast(EmbedderKind, point.load())
 
 

@@ -10,7 +10,7 @@ from math import fsum, isfinite
 from operator import mul
 from typing import NamedTuple, Protocol, cast
 
-from recall_core import plug_ins
+import recall_core
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.embed import registry
@@ -130,9 +130,11 @@ def new_reranker(
     """
     bare = name.partition(":")[0]
     if bare not in registry.KINDS:
-        point = plug_ins.find(GROUP).get(bare)
+        point = recall_core.plug_ins.find(GROUP).get(bare)
         if point is not None:
-            with plug_ins.loading("reranker", point, EmbedError, "embedder_unavailable", hint='rerank = ""'):
+            with recall_core.plug_ins.loading(
+                "reranker", point, EmbedError, "embedder_unavailable", hint='rerank = ""'
+            ):
                 return cast(Reranker, point.load()(config._replace(rerank=name)))
     settings = config._replace(embedding=name)
     found = _kind(name)
@@ -154,7 +156,7 @@ def _maker(bare: str, embedder: Embedder) -> VectorMaker:
 def check_reranker(name: str) -> None:
     """Raise EmbedError `unknown_reranker` if no embedder or plug-in has that name. Loads nothing."""
     bare = name.partition(":")[0]
-    if bare in registry.KINDS or bare not in plug_ins.find(GROUP):
+    if bare in registry.KINDS or bare not in recall_core.plug_ins.find(GROUP):
         _kind(name)
 
 

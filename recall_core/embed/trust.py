@@ -23,7 +23,7 @@ from recall_core.embed.registry import KINDS
 from recall_core.errors import ConfigError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.shell import REST, Hint
-from recall_core.text import is_plug_in, one_line
+from recall_core.text import COUNTER_GROUP, ESTIMATES, one_line
 
 EMBEDDER, RERANKER, COUNTER, STORE = "embedder", "reranker", "counter", "store"
 """Purpose of an act."""
@@ -175,7 +175,8 @@ class FoundSettings(NamedTuple):
             return
         if role == COUNTER:
             names = {self.config.counter: None, self.config.pack_counter: None}
-            yield from (Act(role, name) for name in names if is_plug_in(name))
+            others = [name for name in names if name not in ("", *ESTIMATES) and not name.startswith("hf:")]
+            yield from (Act(role, name) for name in others if name in recall_core.plug_ins.find(COUNTER_GROUP))
             return
         for name in self._embedders() if role == EMBEDDER else (self.config.rerank,):
             if name and (act := _act(role, name, self.config, self.toml.parent)) is not None:

@@ -1,9 +1,12 @@
 """Conformance suites for counters, embedders, parsers, rerankers and stores, as test classes to subclass."""
 
-from recall_core.testing.counters import CounterConformance
-from recall_core.testing.embedders import DeterministicEmbedderConformance, EmbedderConformance
+from recall_core.testing.embedders import (
+    CounterConformance,
+    DeterministicEmbedderConformance,
+    EmbedderConformance,
+    RerankerConformance,
+)
 from recall_core.testing.parsers import ParserConformance
-from recall_core.testing.rerankers import RerankerConformance
 from recall_core.testing.stores import StoreConformance
 
 __all__ = [

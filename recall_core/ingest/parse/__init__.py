@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import plug_ins
+import recall_core
 from recall_core.errors import IngestError, UsageError
 from recall_core.installing import locate_plug_in
 from recall_core.named import NamedTuple
@@ -157,7 +157,7 @@ def _load_installed(name: str) -> Parser:
         near = get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"
         raise UsageError("unknown_parser", f"Unknown parser {name!r}.", hint=hint)
-    with plug_ins.loading("parser", points[name], UsageError, "parser_unavailable"):
+    with recall_core.plug_ins.loading("parser", points[name], UsageError, "parser_unavailable"):
         made: Parser = points[name].load()()
     return made
 
@@ -165,7 +165,7 @@ def _load_installed(name: str) -> Parser:
 @cache
 def _entry_points(_path: tuple[str, ...]) -> dict[str, EntryPoint]:
     """Return the plug-in parsers on sys.path, by name. Cached, because scanning takes 60 ms."""
-    points = plug_ins.find(GROUP)
+    points = recall_core.plug_ins.find(GROUP)
     return {name: point for name, point in points.items() if name not in PLUG_INS or _is_first_party(point)}
 
 
