@@ -143,8 +143,8 @@ class Reranker(Protocol):
 CountTokens = Callable[[str], int]
 """Returns the tokens of a text, 0 for the empty text. Deterministic, in any process and locale.
 
-A store keeps the name of its counter, so another way of counting needs another name. A part of a text should not count
-more than the whole; otherwise some chunks are smaller than they could be.
+A store keeps the name of its counter, so another way of counting needs another name. A part of a text should not
+count more than the whole; otherwise some chunks are smaller than they could be.
 """
 
 

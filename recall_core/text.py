@@ -179,7 +179,6 @@ MODERN_COUNTER = "approx:modern"
 ESTIMATES = ("whitespace", "approx", MODEL_COUNTER, MODERN_COUNTER)
 """Counters without a vocabulary file."""
 
-
 COUNTER_GROUP = "recall.counter"
 """The entry points of plug-ins, each a `recall_core.ports.CountTokens`, for names that are not built in."""
 

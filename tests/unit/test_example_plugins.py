@@ -91,10 +91,14 @@ def test_command_line_uses_every_example(tmp_path: Path, monkeypatch: pytest.Mon
     context = run("context", "coffee water", "--counter", "bytes", "--budget-tokens", "200")["context"]
     monkeypatch.chdir(tmp_path)
     elsewhere = run("stats", "--store", "shelf:work")["store"]
+    monkeypatch.chdir(home)
+    rechunked = run("rechunk", "--counter", "whitespace"), run("rechunk", "--counter", "bytes")
 
     assert [hit["doc"]["path"] for hit in hits] == ["drinks.ini#coffee", "drinks.ini#tea"]
     assert context["used_tokens"] == len(context["text"].encode()) <= 200
     assert (elsewhere["documents"], elsewhere["embedder"]) == (2, "letters-1:64")
+    assert [each["warnings"] for each in rechunked] == [[], []]
+    assert run("search", "water", "--bm25")["ok"]
 
 
 def test_broken_plug_in_is_a_coded_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
