@@ -1,4 +1,4 @@
-"""An embedder: counts the letters of a text. `recall init --embedder letters`."""
+"""An embedder: counts the letters of a text. `recall init --embedding letters`."""
 
 from array import array
 from collections import Counter

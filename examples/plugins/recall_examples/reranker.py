@@ -1,4 +1,4 @@
-"""A reranker: the share of the question's words that a text contains. `recall search --rerank overlap WORDS`."""
+"""A reranker: the share of the question's words that a text contains. `recall search --set rerank=overlap WORDS`."""
 
 from collections.abc import Sequence
 
