@@ -188,7 +188,7 @@ SETTINGS: dict[str, Setting] = {
         "language of the documents: stems of de; none for no stems; auto decides at the first add",
         choices=("auto", "none", *"da de en es fi fr hu it nl no pt ro ru sv tr".split()),
     ),
-    "counter": Setting("token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json"),
+    "counter": Setting("token counter: whitespace, approx, approx-2, approx:modern, hf:tokenizer.json or a plug-in"),
     "chunk_tokens": Setting("target number of tokens per chunk", least=1, most=100_000),
     "overlap_tokens": Setting("tokens that neighbouring chunks share", least=0, most=50_000),
     "max_chunk_chars": Setting("most characters per chunk", least=16, most=1_000_000),

@@ -1,8 +1,8 @@
-"""The interfaces of embedders, rerankers and parsers. For stores, see `recall_core.store.port`."""
+"""The interfaces of embedders, rerankers, parsers and counters. For stores, see `recall_core.store.port`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from recall_core.config import Config
@@ -138,6 +138,14 @@ class Reranker(Protocol):
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return one value from 0 to 1 per text, in order. Deterministic. Raises EmbedError."""
+
+
+CountTokens = Callable[[str], int]
+"""Returns the tokens of a text, 0 for the empty text. Deterministic, in any process and locale.
+
+A store keeps the name of its counter, so another way of counting needs another name. A part of a text should not
+count more than the whole; otherwise some chunks are smaller than they could be.
+"""
 
 
 class ParsedDocument(NamedTuple):

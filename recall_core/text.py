@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import recall_core
 from recall_core.deadline import check
@@ -179,6 +179,9 @@ MODERN_COUNTER = "approx:modern"
 ESTIMATES = ("whitespace", "approx", MODEL_COUNTER, MODERN_COUNTER)
 """Counters without a vocabulary file."""
 
+COUNTER_GROUP = "recall.counter"
+"""The entry points of plug-ins, each a `recall_core.ports.CountTokens`, for names that are not built in."""
+
 
 class Counter(NamedTuple):
     """A token counter. Chunks use one, whose name is stored in the database. Budgets use another."""
@@ -187,10 +190,11 @@ class Counter(NamedTuple):
     count: Callable[[str], int]
 
 
+@cache
 def counter(name: str) -> Counter:
-    """Return a token counter by name: `whitespace`, `approx`, `approx-2`, `approx:modern` or `hf:PATH`.
+    """Return a token counter by name: `whitespace`, `approx`, `approx-2`, `approx:modern`, `hf:PATH` or a plug-in.
 
-    Raises UsageError `unknown_counter`, or `counter_unavailable` if hf: cannot be loaded.
+    Raises UsageError `unknown_counter`, or `counter_unavailable` if hf: or a plug-in cannot be loaded.
     """
     if name == "whitespace":
         return Counter(name, _count_whitespace)
@@ -201,11 +205,14 @@ def counter(name: str) -> Counter:
         return Counter(name, counters.model_tokens if name == MODEL_COUNTER else counters.modern_tokens)
     if name.startswith("hf:"):
         return Counter(name, _hugging_face(name[3:]))
-    raise UsageError(
-        "unknown_counter",
-        f"There is no token counter named {name!r}.",
-        hint="use whitespace, approx, approx-2, approx:modern or hf:path/to/tokenizer.json",
-    )
+    points = recall_core.plug_ins.find(COUNTER_GROUP)
+    if name in points:
+        hint = Hint(AGAIN, counter=MODEL_COUNTER)
+        with recall_core.plug_ins.loading("counter", points[name], UsageError, "counter_unavailable", hint=hint):
+            return Counter(name, cast(Callable[[str], int], points[name].load()))
+    known = ", ".join((*ESTIMATES, *points))
+    message = f"There is no token counter named {name!r}."
+    raise UsageError("unknown_counter", message, hint=f"use {known} or hf:path/to/tokenizer.json")
 
 
 _AT_ONCE = 1 << 16  # characters between two checks of the deadline

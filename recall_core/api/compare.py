@@ -24,7 +24,7 @@ from recall_core.contract.explaining import (
 from recall_core.contract.judging import ConditionView
 from recall_core.contract.responses import DiffResponse
 from recall_core.contract.views import QueryEcho, QueryPart, StatsView
-from recall_core.embed.trust import RERANKER, FoundSettings
+from recall_core.embed.trust import COUNTER, RERANKER, FoundSettings
 from recall_core.errors import ConfigError
 from recall_core.evaluate.formats import read_queries
 from recall_core.evaluate.measures import Condition, bad_gate, parse_gate
@@ -74,7 +74,7 @@ def configure(config: Config, given: Sequence[str], *, is_vouched: bool = False)
         path = Path(each)
         if path.is_file():
             fresh = load(path)
-            FoundSettings(fresh, path, is_vouched=is_vouched).expect(RERANKER)
+            FoundSettings(fresh, path, is_vouched=is_vouched).expect(RERANKER, COUNTER)
             config = config._replace(
                 **{key: getattr(fresh, key) for key, setting in SETTINGS.items() if setting.live}
             )

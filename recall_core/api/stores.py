@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 import recall_core
 from recall_core import contract, embed, maintain, paths
 from recall_core import store as stores
-from recall_core._lazy import metadata
 from recall_core.config import (
     CUTTING,
     FILE_NAME,
@@ -29,7 +28,7 @@ from recall_core.config import (
 )
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings
+from recall_core.embed.trust import COUNTER, EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
@@ -69,21 +68,22 @@ def store_url(text: str) -> StoreUrl:
 
 
 def store_kind(name: str) -> StoreKind:
-    """Return the kind of store with that name. Raises UsageError `unknown_store_kind`."""
+    """Return the kind of store with that name. Raises UsageError `unknown_store_kind`, `store_kind_unavailable`."""
     from importlib import import_module  # noqa: PLC0415 - next to its only use
 
     if name in STORE_KINDS:
         module, _, attribute = STORE_KINDS[name].partition(":")
         return cast(StoreKind, getattr(import_module(module), attribute))
 
-    points = {point.name: point for point in metadata.entry_points(group=STORE_GROUP)}
+    points = recall_core.plug_ins.find(STORE_GROUP)
     if name not in points:
-        known = ", ".join([*STORE_KINDS, *sorted(points.keys() - STORE_KINDS.keys())])
+        known = ", ".join([*STORE_KINDS, *(name for name in points if name not in STORE_KINDS)])
         message = f"Unknown kind of store {name!r}."
         raise UsageError(
             "unknown_store_kind", message, hint=f"use a path, or one of these before the colon:  {known}"
         )
-    return cast(StoreKind, points[name].load())
+    with recall_core.plug_ins.loading("kind of store", points[name], UsageError, "store_kind_unavailable"):
+        return cast(StoreKind, points[name].load())
 
 
 class StorePlace(NamedTuple):
@@ -121,7 +121,7 @@ def find(store: str | None, *, start: Path | None) -> StorePlace:
         if is_folder:
             return _beside(path / FILE_NAME)
         toml = path.parent / FILE_NAME
-        return StorePlace(StoreUrl("sqlite", str(path)), load(toml), path.parent, toml)
+        return StorePlace(StoreUrl("sqlite", str(path)), load(toml), path.parent, toml, needs=(COUNTER,))
     first = paths.absolute(start or Path())
     nearest = _nearest(first)
     if nearest is None:
@@ -145,7 +145,7 @@ def _apart(url: StoreUrl, first: Path) -> StorePlace:
     toml = _nearest(first)
     config = initial_config(None, (), is_new=url.where == MEMORY)[0] if toml is None else load(toml)
     base = first if toml is None else toml.parent
-    needs = (EMBEDDER,) if url.where == MEMORY or config.embedding == AUTO else ()
+    needs = (EMBEDDER, COUNTER) if url.where == MEMORY or config.embedding == AUTO else (COUNTER,)
     return StorePlace(url, config, base, base / ":" / FILE_NAME, toml, needs)
 
 
@@ -166,7 +166,7 @@ def _nowhere(first: Path) -> StoreError:
 def _beside(toml: Path) -> StorePlace:
     config = load(toml)
     path = toml.parent / config.store_path
-    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml, needs=(STORE,))
+    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml, needs=(STORE, COUNTER))
 
 
 class OpenedStore(NamedTuple):
@@ -284,7 +284,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         is_new = not toml.exists()
     if not is_new:
         found = FoundSettings(load(toml), toml, options.get("trust", False))
-        found.expect(EMBEDDER, *(() if name else (STORE,)))
+        found.expect(EMBEDDER, COUNTER, *(() if name else (STORE,)))
         kept = _keep(found, has_flags=any((embedding, language, settings)))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)

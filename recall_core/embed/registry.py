@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
+import recall_core
 from recall_core import paths
-from recall_core._lazy import difflib, metadata
+from recall_core._lazy import difflib
 from recall_core.config import Config, anchor
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.named import NamedTuple
@@ -87,15 +88,14 @@ def kind(name: str) -> EmbedderKind:
             message = f"The embedder {bare} takes no argument after a colon."
             raise EmbedError("unknown_embedder", message, hint=f'embedding = "{bare}"')
         return _built_in(bare)
-    for point in _plug_ins():
-        if point.name == bare:
-            return _load(point)
+    if (point := _plug_ins().get(bare)) is not None:
+        return _load(point)
     raise _unknown(name)
 
 
 def kinds() -> list[EmbedderKind]:
     """Return all kinds: built-in ones in their order, then plug-ins by name, broken ones as BrokenKind."""
-    return [*(_built_in(name) for name in KINDS), *(_describe(point) for point in _plug_ins())]
+    return [*(_built_in(name) for name in KINDS), *map(_describe, _plug_ins().values())]
 
 
 def new_embedder(config: Config) -> Embedder:
@@ -182,19 +182,14 @@ def _built_in(name: str) -> EmbedderKind:
     return cast(EmbedderKind, getattr(import_module(module), attribute))
 
 
-def _plug_ins() -> list[EntryPoint]:
+def _plug_ins() -> dict[str, EntryPoint]:
     """Return the plug-ins by name. They cannot replace a built-in name."""
-    return sorted(
-        (point for point in metadata.entry_points(group=GROUP) if point.name not in KINDS), key=lambda p: p.name
-    )
+    return {name: point for name, point in recall_core.plug_ins.find(GROUP).items() if name not in KINDS}
 
 
 def _load(point: EntryPoint) -> EmbedderKind:
-    try:
+    with recall_core.plug_ins.loading("embedder", point, EmbedError, "embedder_unavailable", hint=Hint("embedders")):
         return cast(EmbedderKind, point.load())
-    except Exception as error:  # a third-party module may raise anything on import
-        message = f"The embedder {point.name} ({point.value}) cannot be loaded: {error}."
-        raise EmbedError("embedder_unavailable", message, hint=Hint("embedders")) from error
 
 
 def _describe(point: EntryPoint) -> EmbedderKind:
@@ -205,7 +200,7 @@ def _describe(point: EntryPoint) -> EmbedderKind:
 
 
 def _unknown(name: str) -> EmbedError:
-    known = [*KINDS, AUTO, *(point.name for point in _plug_ins())]
+    known = [*KINDS, AUTO, *_plug_ins()]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
     return EmbedError("unknown_embedder", f"Unknown embedder {name!r}.", hint=hint)

@@ -10,7 +10,8 @@ from math import fsum, isfinite
 from operator import mul
 from typing import NamedTuple, Protocol, cast
 
-from recall_core._lazy import metadata, np
+import recall_core
+from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.embed import registry
 from recall_core.embed.model_files import components
@@ -129,9 +130,12 @@ def new_reranker(
     """
     bare = name.partition(":")[0]
     if bare not in registry.KINDS:
-        plug_in = _plug_in(bare)
-        if plug_in is not None:
-            return plug_in(config._replace(rerank=name))
+        point = recall_core.plug_ins.find(GROUP).get(bare)
+        if point is not None:
+            with recall_core.plug_ins.loading(
+                "reranker", point, EmbedError, "embedder_unavailable", hint='rerank = ""'
+            ):
+                return cast(Reranker, point.load()(config._replace(rerank=name)))
     settings = config._replace(embedding=name)
     found = _kind(name)
     registry.check_network(found, settings)
@@ -152,7 +156,7 @@ def _maker(bare: str, embedder: Embedder) -> VectorMaker:
 def check_reranker(name: str) -> None:
     """Raise EmbedError `unknown_reranker` if no embedder or plug-in has that name. Loads nothing."""
     bare = name.partition(":")[0]
-    if bare in registry.KINDS or not metadata.entry_points(group=GROUP, name=bare):
+    if bare in registry.KINDS or bare not in recall_core.plug_ins.find(GROUP):
         _kind(name)
 
 
@@ -164,16 +168,6 @@ def _kind(name: str) -> EmbedderKind:
             raise
         message = f"Unknown reranker {name!r}."
         raise EmbedError("unknown_reranker", message, hint=error.hint) from error
-
-
-def _plug_in(name: str) -> Callable[[Config], Reranker] | None:
-    for point in metadata.entry_points(group=GROUP, name=name):
-        try:
-            return cast(Callable[[Config], Reranker], point.load())
-        except Exception as error:  # a third-party module may raise anything on import
-            message = f"The reranker {name} ({point.value}) cannot be loaded: {error}."
-            raise EmbedError("embedder_unavailable", message, hint='rerank = ""') from error
-    return None
 
 
 def _similarities(question: Vector, texts: Sequence[Vector]) -> list[float]:

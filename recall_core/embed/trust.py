@@ -23,9 +23,9 @@ from recall_core.embed.registry import KINDS
 from recall_core.errors import ConfigError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.shell import REST, Hint
-from recall_core.text import one_line
+from recall_core.text import COUNTER_GROUP, ESTIMATES, one_line
 
-EMBEDDER, RERANKER, STORE = "embedder", "reranker", "store"
+EMBEDDER, RERANKER, COUNTER, STORE = "embedder", "reranker", "counter", "store"
 """Purpose of an act."""
 AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
 """Settings of an embedder without outside effects, used in place of one that waits for consent."""
@@ -65,7 +65,7 @@ class FoundSettings(NamedTuple):
 
     def acts(self, *roles: str) -> tuple[Act, ...]:
         """Return the effects that need consent, limited to these roles if any are given."""
-        wanted = roles or (EMBEDDER, RERANKER, STORE)
+        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE)
         return tuple(act for role in wanted for act in self._acts(role))
 
     def is_accepted(self) -> bool:
@@ -173,6 +173,11 @@ class FoundSettings(NamedTuple):
         if role == STORE:
             yield from self._store()
             return
+        if role == COUNTER:
+            names = {self.config.counter: None, self.config.pack_counter: None}
+            others = [name for name in names if name not in ("", *ESTIMATES) and not name.startswith("hf:")]
+            yield from (Act(role, name) for name in others if name in recall_core.plug_ins.find(COUNTER_GROUP))
+            return
         for name in self._embedders() if role == EMBEDDER else (self.config.rerank,):
             if name and (act := _act(role, name, self.config, self.toml.parent)) is not None:
                 yield act
@@ -244,7 +249,11 @@ VARIABLE = "RECALL_TRUST"
 """Environment variable with accepted sha256 digests, separated by commas. They apply to the programs that have it."""
 
 _SINCE = "0.1.0"  # the version that introduced consent
-_TEXTS = {"embedder": "every question and text", "reranker": "every question and the best texts"}
+_TEXTS = {
+    "embedder": "every question and text",
+    "reranker": "every question and the best texts",
+    "counter": "every text",
+}
 
 
 def digest(acts: Sequence[Act]) -> str:
@@ -299,7 +308,7 @@ def forget(folder: str) -> None:
 def untrusted_error(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
     """Return the error for settings that wait: their acts, and how to accept them. digest: of all their acts."""
     message = f"{toml.name} in {toml.parent} would {', and '.join(map(describe, acts))}. {_explain_waiting(toml)}"
-    is_open = all(act.role != "store" for act in acts)  # otherwise lexical search does not work either
+    is_open = all(act.role not in (COUNTER, STORE) for act in acts)  # otherwise lexical search does not work either
     hint = f"{_accept_hint(toml)}, or {Hint('search', REST, mode='lexical')}" if is_open else _accept_hint(toml)
     return ConfigError("untrusted_config", message, hint=hint, details=_details(acts, digest))
 

@@ -494,6 +494,8 @@ class _IngestRun:
         for file in files:
             before, now = self.known.get(file.path), self.store.known(file.path)
             was_known, is_known = before is not None, now is not None
+            if before and now:  # a search may have noted the status of the file meanwhile without reading it again
+                now = now._replace(ctime_ns=before.ctime_ns, inode=before.inode)
             self.added += was_known - is_known
             self.updated += is_known - was_known
             is_others = now != before and file.os_path != "" and not self.reparse

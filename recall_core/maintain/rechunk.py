@@ -28,7 +28,7 @@ from recall_core.config import (
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.contract.views import ReindexView
 from recall_core.embed.registry import AUTO
-from recall_core.embed.trust import FoundSettings
+from recall_core.embed.trust import COUNTER, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError
 from recall_core.ingest.parse import is_markdown
 from recall_core.ingest.parse.text import outline_marks
@@ -86,7 +86,8 @@ def rechunk(
     changed = {key: value for key, value in _cutting(wanted).items() if getattr(found.config, key) != value}
     warnings = record_settings(toml, changed) if changed else ()
     config = replace(found.config, changed, where=str(toml))
-    after_all = found._replace(config=config).follow(found, is_written=toml == found.toml)
+    successor = found._replace(config=config)
+    after_all = successor.follow(found, successor.acts(COUNTER), is_written=toml == found.toml)
     view = run.view(before, _cut_of(store, config), dry_run=False)
     return Rechunked(view, after_all.found, (*warnings, *after_all.warnings, *run.warnings()))
 

@@ -1,7 +1,19 @@
-"""Conformance suites for embedders, parsers and stores, as test classes to subclass."""
+"""Conformance suites for counters, embedders, parsers, rerankers and stores, as test classes to subclass."""
 
-from recall_core.testing.embedders import DeterministicEmbedderConformance, EmbedderConformance
+from recall_core.testing.embedders import (
+    CounterConformance,
+    DeterministicEmbedderConformance,
+    EmbedderConformance,
+    RerankerConformance,
+)
 from recall_core.testing.parsers import ParserConformance
 from recall_core.testing.stores import StoreConformance
 
-__all__ = ["DeterministicEmbedderConformance", "EmbedderConformance", "ParserConformance", "StoreConformance"]
+__all__ = [
+    "CounterConformance",
+    "DeterministicEmbedderConformance",
+    "EmbedderConformance",
+    "ParserConformance",
+    "RerankerConformance",
+    "StoreConformance",
+]

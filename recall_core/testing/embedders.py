@@ -1,16 +1,27 @@
-"""Conformance tests for embedders. The author of a plug-in subclasses them:
+"""Conformance tests for embedders, rerankers and counters. The author of a plug-in subclasses them:
 
     class TestMine(DeterministicEmbedderConformance):
         kind = MINE
+
+    class TestMyCounter(CounterConformance):
+        name = "mine"
 
 pytest collects the subclasses. They need no other pytest feature.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from itertools import pairwise
+
 from recall_core.config import Config
+from recall_core.embed.rescore import check_reranker, new_reranker
+from recall_core.ingest.chunk import chunk
 from recall_core.ports import Embedder, EmbedderKind
 from recall_core.store.values import find_flaws
+from recall_core.text import counter
 
 TEXTS = (
     "A deployment without downtime drains one server after the other.",
@@ -19,6 +30,13 @@ TEXTS = (
     "def add(a, b):\n    return a + b\n",
     "服务器重新启动",
 )
+_ODD_TEXTS = ("", " ", "\n\t", "e\u0301", "\u0000", "\U0001f600" * 9, "-" * 999)
+_QUESTIONS = ("how do I deploy without downtime?", "Eier", "", "?")
+_ELSEWHERE = """
+import json, sys
+from recall_core.text import counter
+json.dump([counter(sys.argv[1]).count(text) for text in json.load(sys.stdin)], sys.stdout)
+"""
 
 
 class EmbedderConformance:
@@ -94,3 +112,64 @@ class DeterministicEmbedderConformance(EmbedderConformance):
         together = embedder.embed(TEXTS)
         alone = [vector for text in reversed(TEXTS) for vector in embedder.embed([text])]
         assert together == alone[::-1]
+
+
+class RerankerConformance:
+    """Requirements of every reranker. name, config: as for `rerank` in recall.toml, and the other settings."""
+
+    name: str
+    config: Config = Config()
+
+    def test_name_has_one_identity(self) -> None:
+        check_reranker(self.name)
+        one, other = new_reranker(self.name, self.config), new_reranker(self.name, self.config)
+        assert one.identity == other.identity != ""
+
+    def test_each_text_has_one_value_from_0_to_1(self) -> None:
+        reranker = new_reranker(self.name, self.config)
+        assert reranker.score(_QUESTIONS[0], []) == []
+        for question in (*_QUESTIONS, "server " * 500):
+            texts = [*TEXTS, *_ODD_TEXTS, "server " * 5_000]
+            values = reranker.score(question, texts)
+            assert len(values) == len(texts), question
+            assert all(0 <= value <= 1 for value in values), question
+
+    def test_same_texts_have_the_same_values(self) -> None:
+        one, other = new_reranker(self.name, self.config), new_reranker(self.name, self.config)
+        for question in _QUESTIONS:
+            values = one.score(question, TEXTS)
+            assert one.score(question, TEXTS) == other.score(question, TEXTS) == values, question
+
+
+class CounterConformance:
+    """Requirements of every counter. name: as for `counter` in recall.toml."""
+
+    name: str
+
+    def test_only_text_has_tokens(self) -> None:
+        count = counter(self.name).count
+        assert count("") == 0
+        for text in (*TEXTS, *_ODD_TEXTS):
+            assert isinstance(count(text), int), text
+            assert count(text) >= (text in TEXTS), text
+
+    def test_repeated_text_counts_more(self) -> None:
+        count = counter(self.name).count
+        for text in TEXTS:
+            assert count(f"{text}\n" * 50) > count(text), text
+
+    def test_count_does_not_depend_on_process_or_locale(self) -> None:
+        texts = [*TEXTS, *_ODD_TEXTS]
+        environment = {"LC_ALL": "C", "PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)}
+        command, given = [sys.executable, "-c", _ELSEWHERE, self.name], json.dumps(texts).encode()
+        other = subprocess.run(command, input=given, env=environment, capture_output=True, check=True)
+        assert json.loads(other.stdout) == [counter(self.name).count(text) for text in texts]
+
+    def test_chunks_cover_the_text_within_the_limit(self) -> None:
+        text = "\n".join(TEXTS * 20)
+        counting, limits = counter(self.name), Config(chunk_tokens=40, overlap_tokens=5)
+        spans = chunk(text, counter=counting, config=limits, marks=())
+        assert (spans[0].offset, spans[-1].end) == (0, len(text))
+        assert all(one.end >= other.offset for one, other in pairwise(spans))
+        for span in spans:
+            assert span.tokens == counting.count(text[span.offset : span.end]) <= 40, span

@@ -487,6 +487,21 @@ def test_removed_records_return_only_with_their_file_by_name(tmp_path: Path) -> 
         assert len(recall.search("tea")["results"]) == 3
 
 
+def test_removed_record_returns_after_a_search_noted_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "list.jsonl"
+    path.write_text("\n".join(json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")))
+    Recall.init(str(tmp_path))
+    with Recall.open(start=tmp_path) as recall:
+        add(recall, tmp_path)
+        recall.remove(["list.jsonl#cup"])
+        (file,) = recall.store.files()
+        recall.store.settle(file, file.stamp._replace(ctime_ns=1))
+
+        recall.index(str(path))
+
+        assert [each for each, _ in recall.store.document_files()] == ["list.jsonl#cup", "list.jsonl#pot"]
+
+
 def test_file_added_by_name_restores_only_its_own_records(tmp_path: Path) -> None:
     lines = [json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")]
     (tmp_path / "data").mkdir()

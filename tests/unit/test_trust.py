@@ -172,8 +172,8 @@ def test_commands_without_an_embedder_still_work(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
-    for name in ("local", "minilm"):
-        monkeypatch.delitem(registry.KINDS, name)  # probing them would load their models
+    others = {name: home for name, home in registry.KINDS.items() if name not in ("local", "minilm")}
+    monkeypatch.setattr(registry, "KINDS", others)  # probing these two would load their models
     lines = (
         ("search", "--bm25", "quokka"), ("query", "SELECT * FROM chunk USING lexical('quokka')"),
         ("get", "docs/a.txt"), ("stats",), ("doctor",), ("export",), ("roots",), ("embedders", "--probe"),
@@ -511,7 +511,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a file that the plug-in creates when it is loaded."""
     site = tmp_path / "site"
     embedder, reranker = "stranger = stranger_to_trust:KIND\n", "scorer = stranger_to_trust:KIND\n"
-    entry_points = f"[recall.embedder]\n{embedder}[recall.reranker]\n{reranker}"
+    counter = "sundial = stranger_to_trust:KIND\n"
+    entry_points = f"[recall.embedder]\n{embedder}[recall.reranker]\n{reranker}[recall.counter]\n{counter}"
     write_plug_in(site, "stranger_to_trust", entry_points, source=PLUG_IN)
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.delitem(sys.modules, "stranger_to_trust", raising=False)
@@ -527,6 +528,8 @@ def test_found_plug_in_is_not_even_loaded(plain: Path, installed: Path, monkeypa
         {"embedding": "stranger"},
         {"rerank": "scorer"},
         {"rerank": "stranger"},
+        {"counter": "sundial"},
+        {"pack_counter": "sundial"},
     )
     for settings in found:
         toml.write_text(before)

@@ -11,13 +11,17 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recall_core._lazy import metadata
+import recall_core
 from recall_core.errors import IngestError, UsageError
 from recall_core.installing import locate_plug_in
 from recall_core.named import NamedTuple
 from recall_core.ports import Parser
 from recall_core.shell import INSTALL, Hint
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 BUILT_IN = {
     "text": "recall_core.ingest.parse.text:Text",
@@ -153,21 +157,19 @@ def _load_installed(name: str) -> Parser:
         near = get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"
         raise UsageError("unknown_parser", f"Unknown parser {name!r}.", hint=hint)
-    try:
+    with recall_core.plug_ins.loading("parser", points[name], UsageError, "parser_unavailable"):
         made: Parser = points[name].load()()
-    except (ImportError, AttributeError) as error:
-        raise UsageError("parser_unavailable", f"The parser {name} cannot be loaded: {error}") from error
     return made
 
 
 @cache
-def _entry_points(_path: tuple[str, ...]) -> dict[str, metadata.EntryPoint]:
+def _entry_points(_path: tuple[str, ...]) -> dict[str, EntryPoint]:
     """Return the plug-in parsers on sys.path, by name. Cached, because scanning takes 60 ms."""
-    points = metadata.entry_points(group=GROUP)
-    return {point.name: point for point in points if point.name not in PLUG_INS or _is_first_party(point)}
+    points = recall_core.plug_ins.find(GROUP)
+    return {name: point for name, point in points.items() if name not in PLUG_INS or _is_first_party(point)}
 
 
-def _is_first_party(point: metadata.EntryPoint) -> bool:
+def _is_first_party(point: EntryPoint) -> bool:
     """Return True if the entry point belongs to the distribution in `PLUG_INS`, installed next to this Recall.
 
     Detection alone loads such a plug-in, so metadata in the current folder does not count.

@@ -1,0 +1,1 @@
+"""One small plug-in of each kind for Recall."""
