@@ -27,6 +27,7 @@ __all__ = [
     "cell",
     "fit",
     "join_with_dots",
+    "new_console",
     "new_table",
     "width_of",
 ]
@@ -34,6 +35,16 @@ __all__ = [
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 _DEEPEST = 3  # continuation lines are indented by at most a third of the width
+
+
+def new_console(stream: TextIO, color: str | None) -> Console:
+    """Return a console for drawings. It finds the width by itself.
+
+    color: "never", "always" (even if the stream is not a terminal), else as the terminal and its variables want.
+    """
+    forced = {"never": True, "always": False}.get(color or "")
+    is_terminal = True if color == "always" else None
+    return Console(file=stream, highlight=False, emoji=False, no_color=forced, force_terminal=is_terminal)
 
 
 def new_table() -> Table:

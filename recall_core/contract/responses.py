@@ -151,6 +151,13 @@ class TrustResponse(Reply):
     """The settings in recall.toml that need acceptance."""
 
 
+class ConfigResponse(Reply):
+    """The answer of config."""
+
+    settings: list[views.SettingView]
+    """The person's settings that were asked for, or the one that was changed."""
+
+
 class CompactResponse(Reply):
     """The answer of compact."""
 
@@ -316,6 +323,7 @@ AnyResponse: TypeAlias = (
     | RemoveResponse
     | RootsResponse
     | TrustResponse
+    | ConfigResponse
     | CompactResponse
     | TransferResponse
     | BackupResponse
