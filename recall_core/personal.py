@@ -33,6 +33,7 @@ from recall_core.config import SETTINGS as STORE_SETTINGS
 from recall_core.errors import ConfigError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import config_folder
+from recall_core.shell import join
 
 FILE = "config.toml"
 BUILT_IN = "built-in"
@@ -163,7 +164,7 @@ def save(name: str, text: str | None, environ: Mapping[str, str], platform: str 
     )
     path = place(environ, platform)
     if path is None:
-        line = f"export {variable(name)}={value}"
+        line = join(["export", f"{variable(name)}={text or ''}"])
         raise ConfigError("settings_unwritable", "There is no home folder to save settings in.", hint=line)
     section, _, key = name.rpartition(".")
     try:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recall_core import personal
+from recall_core import api, personal
 from recall_core.adapters.flags import Command, Flag, Operand, in_lines
 from recall_core.adapters.render import clean
 from recall_core.config import to_toml
-from recall_core.contract import OK
-from recall_core.contract.views import SettingView
 from recall_core.errors import UsageError
 from recall_core.shell import Hint
 
@@ -39,26 +36,8 @@ def config(request: Request, streams: Streams, opener: Opener) -> ConfigResponse
         message = f"recall config {action} does not take {words[len(takes)]!r}. Quote a value with spaces."
         raise UsageError("unexpected_argument", message, hint=example)
 
-    warnings: tuple[str, ...] = ()
-    if action in ("set", "unset"):
-        setting, warnings = personal.save(words[0], words[1] if action == "set" else None, os.environ)
-        settings = {words[0]: setting}
-    elif action == "get":
-        personal.default_of(words[0])
-        settings = {words[0]: personal.resolve(os.environ)[words[0]]}
-    else:
-        settings = personal.resolve(os.environ)
-    views = [
-        SettingView(
-            name=name,
-            value=value,
-            default=personal.default_of(name),
-            origin=origin,
-            meaning=personal.TABLE.settings[name].doc,
-        )
-        for name, (value, origin) in settings.items()
-    ]
-    return {**OK, "settings": views, "warnings": list(warnings)}
+    name, value = (*words, None, None)[:2]
+    return api.recall.Recall.personal(name, value=value, unset=action == "unset")
 
 
 def _lines(request: Request) -> Command[Any]:
