@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core import config
@@ -203,6 +203,7 @@ def spelled(name: str) -> st.SearchStrategy[str]:
 
 
 @given(st.sampled_from(list(TABLE.settings)).flatmap(lambda name: st.tuples(st.just(name), spelled(name))))
+@example(("editor", r"my\ editor \n 'x'"))
 def test_saved_value_is_read_back(tmp_path_factory: pytest.TempPathFactory, change: tuple[str, str]) -> None:
     environ = {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("config"))}
     name, text = change
