@@ -61,17 +61,17 @@ def compare(home: Path, chunks: int, rounds: int) -> timing.Comparison:
     with TemporaryDirectory() as runtime, recalld(runtime) as process:
         os.environ["XDG_RUNTIME_DIR"] = runtime
         for _ in range(8):  # every connection opens the store
-            search({"RECALL_DAEMON": "on"})
+            search({"RECALL_DAEMON": "true"})
 
         def warm() -> float:
             before = used_ms(process)
-            return search({"RECALL_DAEMON": "on"}) + used_ms(process) - before
+            return search({"RECALL_DAEMON": "true"}) + used_ms(process) - before
 
         return timing.compare(
             "search through recalld",
             warm,
             "cold",
-            lambda: search({"RECALL_DAEMON": "off"}),
+            lambda: search({"RECALL_DAEMON": "false"}),
             chunks=chunks,
             rounds=rounds,
         )

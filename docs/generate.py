@@ -17,9 +17,11 @@ from typing import Any, NotRequired, TypedDict, get_args, get_type_hints
 import msgspec
 
 from benchmarks.speed import readme
+from recall_core import personal
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import Command, Flag
 from recall_core.adapters.parser import command_parser
+from recall_core.config import to_toml
 from recall_core.contract import Head, responses
 from recall_tui.actions.table import markdown
 
@@ -28,6 +30,8 @@ SCHEMA = ROOT / "recall_core" / "schema" / "response.schema.json"
 PAGE = ROOT / "docs" / "json.md"
 KEYS = ROOT / "docs" / "keys.md"
 COMMANDS = ROOT / "docs" / "cli.md"
+SETTINGS = ROOT / "docs" / "settings.md"
+SETTING_TABLE = re.compile(r"(?<=\n)\| setting \| default \| meaning \|\n\|---\|---\|---\|\n(?:\|.*\n)*")
 TABLE = re.compile(r"(?<=\n)\| key \| commands \| meaning \|\n(?:\|.*\n)+")
 NOTES = "<!-- by hand -->\n"
 KEY_TABLES = re.compile(r"(?<=\n)## Panes\n.*?(?=\n## Keys of your own\n)", re.DOTALL)
@@ -139,6 +143,15 @@ def replace_key_tables(text: str) -> str:
     return KEY_TABLES.sub(lambda _: markdown(), text)
 
 
+def replace_settings(text: str) -> str:
+    """Return the page of a person's settings with its table as in the code."""
+    lines = ["| setting | default | meaning |", "|---|---|---|"]
+    for name, setting in personal.TABLE.settings.items():
+        choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
+        lines.append(f"| `{name}` | `{to_toml(personal.TABLE.defaults[name])}` | {setting.doc}{choices} |")
+    return SETTING_TABLE.sub(lambda _: "\n".join(lines) + "\n", text)
+
+
 def sections(text: str) -> str:
     """Return the page of the command line with each command's part as in the code.
 
@@ -188,5 +201,6 @@ if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     KEYS.write_text(replace_key_tables(KEYS.read_text(encoding="utf-8")), encoding="utf-8")
+    SETTINGS.write_text(replace_settings(SETTINGS.read_text(encoding="utf-8")), encoding="utf-8")
     COMMANDS.write_text(sections(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
     readme.main([readme.KEPT])

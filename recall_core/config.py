@@ -38,20 +38,26 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def plain(text: str) -> dict[str, Any] | None:
-    """Parse a file with one `key = simple value` per line, as `render` writes it. Return None for other files."""
-    values: dict[str, Any] = {}
+    """Parse a file with one `key = simple value` per line, as `render` writes it, also below lines such as `[init]`.
+
+    Return None for other files.
+    """
+    whole: dict[str, Any] = {}
+    values = whole
     for number, line in enumerate(text.split("\n")):
         line = line.strip(" \t")  # noqa: PLW2901 - surrounding blanks have no meaning
         if not line.isprintable() or number > _PLAIN_LINES:
             return None
         if line and not line.startswith("#"):
-            key, _, value = (part.strip(" ") for part in line.partition("="))
-            is_name = key.isascii() and key.replace("_", "a").isalnum()
-            simple = _simple(value)
-            if not is_name or simple is None or key in values:
+            is_table = line[0] == "[" and line[-1] == "]"
+            name, _, value = (line[1:-1], "", "") if is_table else line.partition("=")
+            key, target = name.strip(" "), whole if is_table else values
+            simple: Any = {} if is_table else _simple(value.strip(" "))
+            if not (key.isascii() and key.replace("_", "a").isalnum()) or simple is None or key in target:
                 return None
-            values[key] = simple
-    return values
+            target[key] = simple
+            values = simple if is_table else values
+    return whole
 
 
 def _simple(value: str) -> bool | int | float | str | None:
@@ -176,6 +182,13 @@ class Setting(NamedTuple):
     most: float | None = None
 
 
+class SettingTable(NamedTuple):
+    """Settings and their defaults, by key. The type of a default is the type of its setting."""
+
+    settings: Mapping[str, Setting]
+    defaults: Mapping[str, Any]
+
+
 SETTINGS: dict[str, Setting] = {
     "store_path": Setting("database file, relative to this file"),
     "embedding": Setting(f"embedder of the semantic signal, see {Hint('embedders')}"),
@@ -262,6 +275,8 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
+_OF_STORES = SettingTable(SETTINGS, Config._field_defaults)
+
 NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share": 0.15}
 """Settings of new stores that differ from the defaults in Config. A recall.toml without a line for a setting uses the
 default."""
@@ -302,7 +317,7 @@ def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
     """Return the config with these settings, by key or name, after checking them. where: their origin, for errors."""
     expect_once(values, where=where)
     checked: dict[str, Any] = {
-        KEYS.get(key, key): _check(KEYS.get(key, key), value, where=where, name=key) for key, value in values.items()
+        KEYS.get(key, key): check(KEYS.get(key, key), value, where=where, name=key) for key, value in values.items()
     }
     return _coherent(config._replace(**checked), where=where)
 
@@ -417,7 +432,7 @@ def _read_given(settings: GivenSettings, *, where: str) -> Settings:
         if not equals:
             raise UsageError("bad_value", f"{where} {assignment} has no value.", hint=f"{where} {key}=VALUE")
         key = key.strip()
-        values[key] = _from_text(KEYS.get(key, key), text, where=where)
+        values[key] = from_text(KEYS.get(key, key), text, where=where)
     return values
 
 
@@ -440,23 +455,34 @@ def _anchor_paths(config: Config, absolute: Callable[[Path], Path]) -> Config:
     return config._replace(embedding=embedding, embedding_fallback=fallback, rerank=rerank)
 
 
-def _check(key: str, value: object, *, where: str, name: str) -> object:
-    """Check and return the value of a setting. name: the name it was given by."""
-    if key not in SETTINGS:
-        near = _nearest(str(key), (*(NAMES.get(each, each) for each in SETTINGS), *NAMES))
-        known = ", ".join(NAMES.get(each, each) for each in SETTINGS)
+def check(
+    key: str,
+    value: Any,
+    *,
+    where: str,
+    name: str,
+    table: SettingTable = _OF_STORES,
+    example: str = "{name} = {value}",
+) -> Any:
+    """Check and return the value of a setting. name: the name it was given by. example: how to give it, for hints.
+
+    Raises ConfigError `unknown_key`, `bad_value`.
+    """
+    if key not in table.settings:
+        names = [NAMES.get(each, each) for each in table.settings]
+        near = _nearest(str(key), (*names, *(each for each in NAMES if each in table.settings)))
+        known = ", ".join(names)
         hint = f"did you mean {near}?" if near else f"known keys: {known}"
         raise ConfigError("unknown_key", f"{where} has no setting {key!r}.", hint=hint)
-    kind = type(Config._field_defaults[key])
+    kind = type(table.defaults[key])
+    example = example.format(name=name, value=to_toml(table.defaults[key]))
     if kind is float and type(value) is int:
         value = _float(value)
     if type(value) is not kind:
-        raise ConfigError(
-            "bad_value", f"{where}: {name} takes {_KINDS[kind]}, not {value!r}.", hint=_example(key, name)
-        )
+        raise ConfigError("bad_value", f"{where}: {name} takes {_KINDS[kind]}, not {value!r}.", hint=example)
     if isinstance(value, str) and not _is_writable(key, value):
-        raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=_example(key, name))
-    setting = SETTINGS[key]
+        raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=example)
+    setting = table.settings[key]
     if setting.choices and value not in setting.choices:
         near = _nearest(str(value), setting.choices) or next(
             (each for each in setting.choices if str(value).lower().startswith(each)), None
@@ -465,7 +491,7 @@ def _check(key: str, value: object, *, where: str, name: str) -> object:
         raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=hint)
     if isinstance(value, int | float) and not _within(setting, value):
         bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
-        raise ConfigError("bad_value", f"{where}: {name} must be {bounds}, not {value!r}.", hint=_example(key, name))
+        raise ConfigError("bad_value", f"{where}: {name} must be {bounds}, not {value!r}.", hint=example)
     return value
 
 
@@ -513,10 +539,12 @@ def _coherent(config: Config, *, where: str) -> Config:
 _KINDS: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _from_text(key: str, text: str, *, where: str) -> SettingValue:
-    kind = type(Config._field_defaults.get(key, ""))
+def from_text(key: str, text: str, *, where: str, table: SettingTable = _OF_STORES) -> SettingValue:
+    """Return the unchecked value that a text spells, as on a command line. Raises ConfigError `bad_value`."""
+    kind = type(table.defaults.get(key, ""))
     if kind is bool:
-        return {"true": True, "on": True, "false": False, "off": False}.get(text.lower(), text)
+        spelled = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+        return spelled.get(text.lower(), text)
     if kind in (int, float):
         try:
             return int(text) if kind is int else float(text)
@@ -535,14 +563,10 @@ def _from_text(key: str, text: str, *, where: str) -> SettingValue:
 
 
 def _spelt(value: SettingValue) -> str:
-    """Return the value on one line, as `_from_text` parses it."""
+    """Return the value on one line, as `from_text` parses it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value).replace("\\", r"\\").replace("\n", r"\n")
-
-
-def _example(key: str, name: str) -> str:
-    return f"{name} = {to_toml(Config._field_defaults[key])}"
 
 
 WIDEST = 1_000  # largest padding, or number of digits, of a value in a header

@@ -24,6 +24,7 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.style import Style
 from textual.widgets import Input
 
+from recall_core import personal
 from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted
 from recall_tui import home, themes
@@ -318,6 +319,11 @@ def run(store: str | None, *, streams: Streams, question: str = "") -> int:
     """
     gc.disable()  # before the first frame there is no garbage, and collecting takes a tenth of that time
     sys.setswitchinterval(SWITCH_SECONDS)
+    color = personal.load(os.environ).color
+    if color == "never":
+        os.environ["NO_COLOR"] = "1"  # where Textual looks for it
+    elif color == "always":
+        os.environ.pop("NO_COLOR", None)
     app = Workbench(store)
     app.given = PastQuestion(question) if question else None
     with listening() as app.stops:

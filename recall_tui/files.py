@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from recall_core import files, paths, shell
+from recall_core import files, paths, personal, shell
 from recall_core.errors import UsageError
 from recall_core.text import harmless, one_line
 
@@ -52,9 +52,14 @@ def holds(path: Path, text: str) -> bool:
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the user's editor command: $VISUAL, $EDITOR, else vi. Raises UsageError if there is none."""
-    written = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
-    return _split(written, environ, "editor", code="no_editor", hint="export EDITOR=nano")
+    """Return the user's editor command: their setting `editor`, $VISUAL, $EDITOR, else vi.
+
+    Raises UsageError if there is no such program, ConfigError.
+    """
+    own = personal.load(environ).editor
+    written = own or environ.get("VISUAL") or environ.get("EDITOR") or "vi"
+    hint = shell.Hint("config", "set", "editor", "nano") if own else "export EDITOR=nano"
+    return _split(written, environ, "editor", code="no_editor", hint=hint)
 
 
 def _split(written: str, environ: Mapping[str, str], what: str, *, code: str, hint: str) -> list[str]:

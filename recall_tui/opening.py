@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from recall_core import api, caller, ingest, paths
+from recall_core import api, caller, ingest, paths, personal
 from recall_core.config import Config
 from recall_core.paths import spot
 from recall_core.types import Root
@@ -52,11 +52,14 @@ def open_to_ask(store: str | None) -> Recall:
 def create_store(store: str | None, choice: FirstStore) -> Recall:
     """Create a store and open it. A name with a file suffix names the database, else its folder.
 
-    A database named this way keeps its name even if an existing recall.toml names another.
+    A database named this way keeps its name even if an existing recall.toml names another. The person's own settings
+    of new stores apply, except those of an embedder.
     """
     folder, name = spot(store)
     named: Settings = {"store_path": name} if name else {}
-    api.recall.Recall.init(folder, embedding=choice.embedder, settings={**named, **choice.settings}, name=name)
+    own = {} if settings_there(store) else personal.load(os.environ).of_new_store(with_embedder=False)
+    settings = {**own, **named, **choice.settings}
+    api.recall.Recall.init(folder, embedding=choice.embedder, settings=settings, name=name)
     return api.recall.Recall.open(store)
 
 

@@ -33,7 +33,7 @@ _SENT = (
 )
 _COLD = ("RECALL_TRUST", "RECALL_DEBUG")
 """Variables that change what one run may do, or how it reports."""
-_OFF = ("0", "off", "false", "no")
+_OFF = ("0", "false")
 CONNECT_SECONDS = 1.0
 SILENT_SECONDS = 10.0
 """recalld sends `k` every second while a query runs. After so much silence, the command line runs cold."""

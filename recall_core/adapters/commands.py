@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
-from recall_core import adapters, api, caller
+from recall_core import adapters, api, caller, personal
 from recall_core.adapters.flags import GLOBALS, LARGEST, Request, wants_json
 from recall_core.adapters.render import CAUTION, json_line
 from recall_core.adapters.streams import Streams, encode_for, for_data
@@ -58,6 +58,7 @@ FAMILIES = {
     "recover": "care",
     "export": "filling",
     "import": "filling",
+    "config": "settings",
     "schema": "care",
     "completion": "care",
 }
@@ -168,6 +169,8 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
     """Run the request and return its exit code. opener: see cli.main."""
     command = _command(request)
     command.in_rows(request)  # report conflicting flags before the search starts
+    if command.draws is not None and streams.color is None:
+        streams = streams._replace(color=personal.load(caller.environ()).color)
     with ExitStack() as left_open:
         opened = opener or open_store
         if hasattr(request.flags, "timeout"):  # a query may leave vectors to save after its answer is printed
@@ -180,6 +183,8 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
             streams = streams._replace(stdout=streams.stderr)
         emit(response, request, streams)
         streams.stdout.flush()
+    if opener is None and command.name in adapters.client.COMMANDS and personal.load(caller.environ()).daemon:
+        adapters.daemon.start_unless_running()
     return command.exit_code(response, request.flags)
 
 
@@ -227,19 +232,22 @@ def emit(response: Any, request: Request, streams: Streams) -> None:
             streams.stderr.flush()
     if (in_rows := command.in_rows(request)) is not None:
         in_rows(response, stdout)
-    elif not (stdout.isatty() and draw(command, response, stdout, flags)):
+    elif not (
+        (stdout.isatty() or streams.color == "always") and draw(command, response, stdout, flags, streams.color)
+    ):
         for piece in _pieces(command, response, stdout, flags):
             stdout.write(encode_for(piece, stdout, raw=getattr(flags, "raw", False)))
     for line in talk(command, response, is_verbose=getattr(flags, "verbose", False)):
         streams.say_in_parts(line)
 
 
-def draw(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, flags: Any) -> bool:
+def draw(
+    command: Command[Any], response: Mapping[str, Any], stdout: TextIO, flags: Any, color: str | None = None
+) -> bool:
     """Draw the answer with Rich. Return False if the command has no drawing for it."""
     if command.draws is None:
         return False
-    # Rich reads width, colour and NO_COLOR from the terminal.
-    console = adapters.terminal.Console(file=stdout, highlight=False, emoji=False)
+    console = adapters.terminal.new_console(stdout, color)
     picture = command.draws(response, console, flags)
     if picture is not None:
         console.print(picture, soft_wrap=False)

@@ -10,10 +10,11 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from recall_core import adapters, caller, paths
+from recall_core import adapters, caller, paths, personal
 from recall_core._lazy import subprocess
 from recall_core.adapters.client import IDENTITY, PROTOCOL, connect, is_private, receive, send, socket_path
 from recall_core.adapters.flags import Command, Operand, in_lines
+from recall_core.api.query_cache import QueryCache
 from recall_core.contract import OK
 from recall_core.contract.views import DaemonView
 from recall_core.errors import RecallError
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.contract.responses import DaemonResponse
 
-IDLE_SECONDS = 600.0
-"""An open store is closed after this many seconds without a query."""
-MOST_BYTES = 512 << 20
-"""Above this much memory, stores are closed, the one asked longest ago first."""
 _START_SECONDS = 20.0
 _PAUSE_SECONDS = 0.05
 _SYSTEMD = """[Unit]
@@ -85,7 +82,12 @@ def _run(streams: Streams) -> None:
     os.environ.clear()
     os.environ.update(environ)  # nothing of the shell that started it decides an answer
     os.chdir("/")
-    stores = adapters.recalld.Stores(idle_seconds=IDLE_SECONDS, most_bytes=MOST_BYTES)
+    own = personal.load(environ)
+    stores = adapters.recalld.Stores(
+        idle_seconds=own.daemon_idle_minutes * 60.0,
+        most_bytes=own.daemon_memory_mb << 20,
+        cache=QueryCache(answers=own.query_cache, megabytes=own.query_cache_mb),
+    )
     server = adapters.recalld.Daemon(stores, environ)
     server.run(lambda: streams.say(f"recalld {os.getpid()}: {server.path}"))
 
@@ -97,20 +99,35 @@ def _environment() -> dict[str, str]:
     return {"PATH": os.defpath, **{name: environ[name] for name in kept if name in environ}}
 
 
+def start_unless_running() -> None:
+    """Start recalld for the next command, unless one has started."""
+    environ = caller.environ()
+    path = socket_path(environ) if os.name == "posix" else None
+    if path is not None and not os.path.exists(path):  # noqa: PTH110
+        _spawn()
+
+
 def _start() -> None:
     """Start recalld in the background. Does nothing if it runs."""
     if _ask("status")["running"]:
         return
 
+    process, log = _spawn()
+    if not _wait_until(is_running=True, alive=lambda: process.poll() is None):
+        said = log.read_text(encoding="utf-8", errors="replace").splitlines() if log is not None else []
+        message = f"recalld did not start: {said[0] if said else 'it said nothing'}"
+        raise RecallError("daemon_failed", message, hint="recall daemon run")
+
+
+def _spawn() -> tuple[subprocess.Popen[bytes], Path | None]:
+    """Start recalld in a session of its own. Return the process and its log."""
     folder = paths.state_folder(caller.environ())
-    log: int | Path = subprocess.DEVNULL
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        log = folder / "recalld.log"
-    command = [sys.executable, "-m", "recall_core", "daemon", "run"]
-    with open(log if isinstance(log, Path) else os.devnull, "wb") as said:
+    log = None if folder is None else folder / "recalld.log"
+    with open(os.devnull if log is None else log, "wb") as said:
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "recall_core", "daemon", "run"],
             cwd="/",
             env=_environment() | {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
             stdin=subprocess.DEVNULL,
@@ -118,10 +135,7 @@ def _start() -> None:
             stderr=said,
             start_new_session=True,
         )
-    if not _wait_until(is_running=True, alive=lambda: process.poll() is None):
-        said_text = log.read_text(encoding="utf-8", errors="replace").strip() if isinstance(log, Path) else ""
-        message = f"recalld did not start: {said_text.splitlines()[0] if said_text else 'it said nothing'}"
-        raise RecallError("daemon_failed", message, hint="recall daemon run")
+    return process, log
 
 
 def _wait_until(*, is_running: bool, alive: Callable[[], bool] = lambda: True) -> bool:
@@ -188,7 +202,7 @@ COMMANDS = (
         ),
         note=(
             "While it runs, search, query, context, get, explain, whynot, ls and stats use it, with the same "
-            "answers. Set RECALL_DAEMON=off to run one command without it."
+            "answers. Set RECALL_DAEMON=false to run one command without it."
         ),
         examples=(
             "recall daemon start",

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recall_core import adapters, api, caller, embed, ingest
+from recall_core import adapters, api, caller, embed, ingest, personal
 from recall_core.adapters.flags import (
     MODE,
     Command,
@@ -23,7 +23,7 @@ from recall_core.adapters.flags import (
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, count_of
 from recall_core.adapters.streams import expect_source, for_data, replacing
-from recall_core.config import FILE_NAME, Config, load
+from recall_core.config import FILE_NAME, Config, assignments, load
 from recall_core.contract import OK
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import Hint, join
@@ -87,6 +87,12 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
     settings = tuple(flags.set or ())
+    if not os.path.exists(Path(folder) / FILE_NAME):  # noqa: PTH110 - False, not an error, without permission
+        is_named = flags.embedding is not None or any(each.strip().startswith("embedding") for each in settings)
+        own = dict(personal.load(os.environ).of_new_store(with_embedder=not is_named))
+        if flags.language is not None:
+            own.pop("language", None)
+        settings = (*assignments(own), *settings)
 
     embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), settings)
     options = api.stores.NewStoreFields(embedding=embedding, language=flags.language, settings=settings)

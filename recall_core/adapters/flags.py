@@ -84,6 +84,8 @@ class Operand(NamedTuple):
     choices: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     """Allowed values of the first word. The other words are free."""
+    offers: tuple[str, ...] = ()
+    """Values of other words that completion offers."""
 
 
 class Request(NamedTuple):

@@ -113,7 +113,7 @@ def command_parser(command: Command[Any], *, operands: bool = False) -> CommandP
             nargs="*",
             metavar=operand.name,
             help=operand.doc,
-            choices=operand.choices or operand.actions or None,
+            choices=operand.choices or (*operand.actions, *operand.offers) or None,
         )
     add_flags(parser, command.flags)
     add_flags(parser.add_argument_group("global options"), GLOBALS)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeVar
 
+from recall_core import adapters, personal
 from recall_core.errors import Interrupted
 
 if TYPE_CHECKING:
@@ -44,8 +46,7 @@ def follow(
                 streams.say(f"{name_stage(event, name)} {counts(event, name)}")
 
         return _drain(work, say, streams.is_ending, kept)
-    from rich.console import Console  # noqa: PLC0415 - only a terminal pays for Rich
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415 - slow
     from rich.progress import Progress as Bar  # noqa: PLC0415
 
     columns = (
@@ -56,7 +57,8 @@ def follow(
         TextColumn("left", style="dim"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(file=streams.stderr), transient=True) as bar:
+    color = streams.color or personal.load(os.environ).color
+    with Bar(*columns, console=adapters.terminal.new_console(streams.stderr, color), transient=True) as bar:
         task = bar.add_task(name, total=None, counts="")
 
         def show(event: Progress) -> None:

@@ -39,6 +39,8 @@ class Streams(NamedTuple):
     is_ending: Callable[[], bool] = _never
     may_wait: bool = True
     """False if the caller cannot interrupt a read that blocks."""
+    color: str | None = None
+    """auto, always or never; None for the person's setting. In a pipe, `always` draws as on a terminal."""
 
     def say(self, line: str) -> None:
         """Write one line to stderr, with control characters escaped. Ignore a closed stderr."""

@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from recall_core import caller
 from recall_core.text import one_line
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "cell",
     "fit",
     "join_with_dots",
+    "new_console",
     "new_table",
     "width_of",
 ]
@@ -34,6 +36,23 @@ __all__ = [
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 _DEEPEST = 3  # continuation lines are indented by at most a third of the width
+
+
+def new_console(stream: TextIO, color: str | None) -> Console:
+    """Return a console for drawings. It finds the width by itself.
+
+    color: "never", "always" (even if the stream is not a terminal), else as the terminal and its variables want.
+    """
+    forced = {"never": True, "always": False}.get(color or "")
+    is_terminal = True if color == "always" else None
+    return Console(
+        file=stream,
+        highlight=False,
+        emoji=False,
+        no_color=forced,
+        force_terminal=is_terminal,
+        _environ=caller.environ(),
+    )
 
 
 def new_table() -> Table:
@@ -48,7 +67,7 @@ def cell(text: str) -> Text:
 
 def width_of(stream: TextIO) -> int:
     """Return the width of the stream's terminal in columns."""
-    return Console(file=stream).width
+    return Console(file=stream, _environ=caller.environ()).width
 
 
 def fit(line: str, width: int) -> Iterator[str]:

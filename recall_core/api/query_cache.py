@@ -22,7 +22,7 @@ MEGABYTES = 16
 Response = TypeVar("Response", bound=Mapping[str, Any])
 
 
-class _Kept(NamedTuple):
+class _CachedAnswer(NamedTuple):
     """An answer as bytes, and the state of the files behind it (None: unchanged), by document."""
 
     content: bytes
@@ -36,7 +36,7 @@ class QueryCache:
         self._most = answers
         self._most_bytes = megabytes << 20
         self._bytes = 0
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _CachedAnswer] = OrderedDict()
         self._lock = Lock()
 
     def answer(
@@ -64,17 +64,17 @@ class QueryCache:
                 return cast(Response, response)
         checked: dict[str, State | None] = {}
         made = make(checked)
-        self._put(key, _Kept(pickle.dumps(made), checked))
+        self._put(key, _CachedAnswer(pickle.dumps(made), checked))
         return made
 
-    def _get(self, key: str) -> _Kept | None:
+    def _get(self, key: str) -> _CachedAnswer | None:
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
             return kept
 
-    def _put(self, key: str, kept: _Kept) -> None:
+    def _put(self, key: str, kept: _CachedAnswer) -> None:
         """Keep an answer. The oldest ones make room."""
         size = len(kept.content) + len(key)
         if size > self._most_bytes or self._most < 1:

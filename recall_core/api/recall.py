@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar, Unpack
 
-from recall_core import api, deadline, evaluate, maintain, rql, views
+from recall_core import api, contract, deadline, evaluate, maintain, personal, rql, views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.argument_types import checks_types
@@ -304,6 +305,36 @@ class Recall:
             "embedders": maintain.embedders.embedders(config, in_use=in_use, probe=probe, waits=waits),
             "warnings": [],
         }
+
+    @staticmethod
+    def personal(
+        name: str | None = None, *, value: str | None = None, unset: bool = False
+    ) -> responses.ConfigResponse:
+        """Return the person's own settings in the order of the documentation, or only the one with this name.
+
+        value: write this value to the person's file, spelled as on a command line. unset: remove the line from it.
+        Raises ConfigError `unknown_key`, `bad_value`, `config_invalid`, `settings_unwritable`.
+        """
+        warnings: tuple[str, ...] = ()
+        if name is None:
+            settings = personal.resolve(os.environ)
+        elif value is None and not unset:
+            personal.default_of(name)
+            settings = {name: personal.resolve(os.environ)[name]}
+        else:
+            settings = {}
+            settings[name], warnings = personal.save(name, value, os.environ)
+        shown = [
+            contract.views.SettingView(
+                name=each,
+                value=resolved.value,
+                default=personal.default_of(each),
+                origin=resolved.origin,
+                meaning=personal.TABLE.settings[each].doc,
+            )
+            for each, resolved in settings.items()
+        ]
+        return {**OK, "settings": shown, "warnings": list(warnings)}
 
     def diff(
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()

@@ -158,6 +158,13 @@ class DaemonResponse(Reply):
     """The state of recalld, after the action."""
 
 
+class ConfigResponse(Reply):
+    """The answer of config."""
+
+    settings: list[views.SettingView]
+    """The person's settings that were asked for, or the one that was changed."""
+
+
 class CompactResponse(Reply):
     """The answer of compact."""
 
@@ -324,6 +331,7 @@ AnyResponse: TypeAlias = (
     | RootsResponse
     | TrustResponse
     | DaemonResponse
+    | ConfigResponse
     | CompactResponse
     | TransferResponse
     | BackupResponse

@@ -323,6 +323,18 @@ class DaemonView(TypedDict):
     """Files of open stores."""
 
 
+class SettingView(TypedDict):
+    """A setting of a person."""
+
+    name: str
+    value: str | int | float | bool
+    """The value in effect. After a change: the value that was written, or the default."""
+    default: str | int | float | bool
+    origin: str
+    """`built-in`, the path of the file, or the environment variable."""
+    meaning: str
+
+
 class TextView(TypedDict):
     """The result of get: a document, a chunk, lines of a document, or the text at a place (`page 3`)."""
 

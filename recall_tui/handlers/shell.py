@@ -152,7 +152,7 @@ SUFFIXES = (".svg", ".txt")
 async def choose_theme(app: Host) -> None:
     """Show the themes with a live preview."""
     if app.no_color:
-        app.notify("NO_COLOR is set, so no theme has colours.")
+        app.notify("Colours are off: NO_COLOR is set, or your setting color is never.")
         return
 
     await app.push_screen(screens.dialog.ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme))

@@ -287,7 +287,9 @@ class CommandThread(WorkbenchThread):
 
     def _run(self) -> None:
         stdout, stderr = Caught(), Caught()
-        streams = adapters.streams.Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
+        streams = adapters.streams.Streams(
+            io.StringIO(), stdout, stderr, self._is_ending, may_wait=False, color="auto"
+        )
         code = adapters.cli.guard_run(
             lambda: adapters.cli.run_commands(self._lines, store=self._store, streams=streams, opening=self._open),
             streams=streams,

@@ -68,6 +68,7 @@ READING: dict[str, list[str]] = {
     "ls of a page": ["ls", "docs", "--glob", "**/*.md", "--long", "--k", "1", "--offset", "0"],
     "ls in vain": ["ls", "nowhere"],
     "stats": ["stats"],
+    "config": ["config"],
     "doctor": ["doctor"],
     "doctor with near-duplicates": ["doctor", "--dups"],
     "export": ["export", "--out", "out.jsonl"],

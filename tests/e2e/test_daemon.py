@@ -94,7 +94,7 @@ def test_answers_are_the_bytes_of_a_cold_run(folder: Path, runtime: Path, daemon
         store = chosen.choice(((), (), ("--store", str(folder)), ("--store", os.path.relpath(folder, start))))
         argv = [word.replace("WORDS", words) for word in form] + [*store]
         warm = run(argv, folder=start, environ=environ_of(runtime))
-        cold = run(argv, folder=start, environ=environ_of(runtime, RECALL_DAEMON="off"))
+        cold = run(argv, folder=start, environ=environ_of(runtime, RECALL_DAEMON="false"))
         assert warm == cold, argv
 
     assert int(str(state(runtime, folder)["answers"])) > QUESTIONS // 2

@@ -286,3 +286,12 @@ def test_edited_query_is_in_the_history_of_the_next_session(terminal: Terminal, 
     terminal.press("C-q")
 
     assert "exit=0" in terminal.wait_for(lambda screen: "exit=" in screen)
+
+
+def test_own_color_setting_reaches_the_workbench(terminal: Terminal, tmp_path: Path) -> None:
+    store = build_store(tmp_path)
+    workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
+    terminal.start(f"{workbench}; exec sleep 60", cwd=tmp_path, RECALL_COLOR="never")
+    terminal.wait_for(lambda screen: "37 documents" in screen)
+
+    assert re.search(r"\x1b\[[\d;]*[34]8[;:]", terminal.coloured()) is None

@@ -109,6 +109,18 @@ def test_visual_precedes_editor_and_both_accept_arguments(tmp_path: Path) -> Non
     assert editor({"EDITOR": f"'{program}'", "PATH": path}) == [program]
 
 
+def test_own_setting_precedes_visual(tmp_path: Path) -> None:
+    program = script(tmp_path, "")
+    (tmp_path / "recall").mkdir()
+    (tmp_path / "recall" / "config.toml").write_text(f"editor = \"'{program}' -w\"\n", encoding="utf-8")
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "VISUAL": "nothing", "PATH": os.environ["PATH"]}
+
+    assert editor(environ) == [program, "-w"]
+    with pytest.raises(UsageError, match="no editor 'nowhere'") as raised:
+        editor({**environ, "RECALL_EDITOR": "nowhere"})
+    assert raised.value.hint == "recall config set editor nano"
+
+
 def test_known_editor_receives_the_line(tmp_path: Path) -> None:
     for name, words in [
         ("nvim", "+12 {}"),

@@ -83,14 +83,16 @@ KEYS = ("key", "k_y-2", "a", "a.b", "", "1", '"q"', "é", "[t]", " # on", "#")
 SIGNS = ("=", " = ", " =", "= ", " == ", "", "\t=\t")
 VALUES = """1|01|-1|-0|+1|1.5|1.|.5|-0.0|1e3|1_0|0|true|True|nan|[|[1]|'x'|"text"|""|"a\\nb\\t"|"\\u0041"|"\\\\n"|é
 |"a"b"|"é"|2024-01-01|0x1|{}|\"\"\"|\ufeff|"\u2028"|"a\tb"|-|--1|1.5.5|٣""".split("|")
+TABLES = ("[t]", "[t]", " [ key ] ", "[a-1]", "[]", "[[t]]", "[a.b]", "[t] # on", '["q"]', "[t]]", "[t", "[é]")
 ENDS = ("", "", "", " ", " # on", "\r", "\x00", "\x7f", "#", '"', "\t")
 
 
 def test_plain_toml_agrees_with_tomllib() -> None:
     chance, read = Random(21), 0
     for _ in range(40_000 if NIGHTLY else 10_000):
-        parts = [[chance.choice(each) for each in (KEYS, SIGNS, VALUES, ENDS)] for _ in range(chance.randrange(1, 3))]
-        text = "\n".join(map("".join, parts))
+        parts = [[chance.choice(each) for each in (KEYS, SIGNS, VALUES, ENDS)] for _ in range(chance.randrange(1, 5))]
+        lines = ["".join(part) if chance.random() < 0.7 else chance.choice(TABLES) for part in parts]
+        text = "\n".join(lines)
         said = plain_toml(text)
         if said is not None:
             read += 1

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.api.query_cache import QueryCache, _Kept
+from recall_core.api.query_cache import QueryCache, _CachedAnswer
 from recall_core.api.recall import Recall
 
 
@@ -123,4 +123,4 @@ def test_cache_is_limited_in_bytes() -> None:
 
 
 def _kept(size: int) -> Any:
-    return _Kept(bytes(size), {})
+    return _CachedAnswer(bytes(size), {})
