@@ -138,6 +138,11 @@ class FileVectorStore:
     adelete = awaitable(delete)
     aget = awaitable(get)
 
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        with self._lock:
+            return 0 if self._recall is None else self._recall.store.info().documents
+
     def close(self) -> None:
         """Close the store. May be called twice."""
         with self._lock:
