@@ -120,6 +120,11 @@ class RecallDocumentStore:
     delete_by_filter_async = awaitable(delete_by_filter)
     delete_all_documents_async = awaitable(delete_all_documents)
 
+    def close(self) -> None:
+        """Close the file, if there is one. May be called twice."""
+        if isinstance(self.store, FileVectorStore):
+            self.store.close()
+
     def _ours(self, document: Document) -> OurDocument:
         if _OTHERS in document.meta:
             message = f"The metadata of document {document.id!r} has the key {_OTHERS}, which is Recall's."
