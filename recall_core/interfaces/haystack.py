@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Self
@@ -42,18 +43,23 @@ class BadDocument(UsageError, ValueError):
 class RecallDocumentStore:
     """Haystack's DocumentStore, in memory, or in a folder as a FileVectorStore.
 
-    embedding_dimension: components of every embedding. A document without one is stored as zeros and never found by
-    embedding. All fields are kept; embeddings are scaled to length 1. Methods named *_async run in a thread.
+    folder: None for memory. It may contain a FileVectorStore already.
+    embedding_dimension: components of every embedding.
+    A document without an embedding is stored, and never found by embedding. All fields are kept. Embeddings come back
+    with length 1. Many threads may use one store. Methods named *_async run in a thread.
     Raises the errors of the store, RefusedFilter, DuplicateDocument, BadDocument.
     """
 
     def __init__(self, folder: str | None = None, embedding_dimension: int = 768) -> None:
         self.folder = folder
         self.embedding_dimension = embedding_dimension
-        self.store = InMemoryVectorStore() if folder is None else FileVectorStore(folder)
+        file = ExitStack()
+        self.store = InMemoryVectorStore() if folder is None else file.enter_context(FileVectorStore(folder))
         """Recall's store."""
         self.delete_documents, self.delete_documents_async = self.store.delete, self.store.adelete
         """Remove the documents with these ids, if any."""
+        self.close = file.close
+        """Close the file, if there is one. May be called twice."""
         self._lock = Lock()
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,11 +126,6 @@ class RecallDocumentStore:
     delete_by_filter_async = awaitable(delete_by_filter)
     delete_all_documents_async = awaitable(delete_all_documents)
 
-    def close(self) -> None:
-        """Close the file, if there is one. May be called twice."""
-        if isinstance(self.store, FileVectorStore):
-            self.store.close()
-
     def _ours(self, document: Document) -> OurDocument:
         if _OTHERS in document.meta:
             message = f"The metadata of document {document.id!r} has the key {_OTHERS}, which is Recall's."
@@ -141,14 +142,13 @@ class RecallDocumentStore:
 class RecallEmbeddingRetriever:
     """Haystack's retriever over a RecallDocumentStore, by embedding.
 
+    filters: Haystack's dictionary, for runs without filters of their own.
+    top_k: most documents of a run that does not say how many.
     Documents come best first, ties by id, without embeddings. Their score is the cosine, from -1 to 1.
     """
 
     def __init__(
-        self,
-        document_store: RecallDocumentStore,
-        filters: dict[str, Any] | None = None,
-        top_k: int = 10,
+        self, document_store: RecallDocumentStore, filters: dict[str, Any] | None = None, top_k: int = 10
     ) -> None:
         self.document_store = document_store
         self.filters = filters
@@ -159,7 +159,7 @@ class RecallEmbeddingRetriever:
         self, query_embedding: list[float], filters: dict[str, Any] | None = None, top_k: int | None = None
     ) -> dict[str, list[Document]]:
         """Return the nearest documents that pass the filters as `documents`; see `VectorStore.search`."""
-        where = _filter(self.filters if filters is None else filters)
+        where = _filter(filters or self.filters)
         found = self.document_store.store.search(query_embedding, self.top_k if top_k is None else top_k, where)
         return {"documents": [_theirs(each.document, score=each.score) for each in found]}
 

@@ -186,7 +186,7 @@ def test_nothing_is_written_in_silence(small: RecallDocumentStore) -> None:
 def test_retriever_finds_what_haystack_finds(small: RecallDocumentStore, filters: dict[str, Any] | None) -> None:
     theirs = written(InMemoryDocumentStore(embedding_similarity_function="cosine"))
     wanted = theirs.embedding_retrieval(QUERY, filters=filters, top_k=9)
-    found = RecallEmbeddingRetriever(written(small), top_k=9).run(QUERY, filters)["documents"]
+    found = RecallEmbeddingRetriever(written(small), filters, top_k=9).run(QUERY, {})["documents"]
 
     assert [each.id for each in found] == [each.id for each in wanted]
     assert [each.score for each in found] == pytest.approx([each.score for each in wanted], abs=1e-6)
