@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -229,11 +230,17 @@ def test_pipeline_runs_and_loads_again(tmp_path: Path) -> None:
 
 
 def test_sixteen_threads_write_each_id_once(small: RecallDocumentStore) -> None:
-    documents = [Document(id=f"d{number}", content="a") for number in range(4)]
-    with ThreadPoolExecutor(16) as threads:
-        counts = threads.map(lambda _: small.write_documents(documents, DuplicatePolicy.SKIP), range(16))
+    documents = [Document(id=f"d{number}", content="a") for number in range(200)]
+    barrier = Barrier(16)
 
-    assert sum(counts) == small.count_documents() == 4
+    def write(_: int) -> int:
+        barrier.wait()
+        return small.write_documents(documents, DuplicatePolicy.SKIP)
+
+    with ThreadPoolExecutor(16) as threads:
+        counts = threads.map(write, range(16))
+
+    assert sum(counts) == small.count_documents() == 200
 
 
 def test_filterable_documents_survive_a_restart(tmp_path: Path) -> None:
