@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -91,7 +92,7 @@ def compare(key: Any, operator: str, value: Any) -> MetadataFilter:
     """
     if operator in ("in", "not in") and not isinstance(value, list | tuple | set | frozenset):
         raise unknown_filter(f"{operator!r} needs a list, not {value!r}")
-    if operator in ("<", "<=", ">", ">=") and (value is None or isinstance(value, bool)):
+    if operator in _ORDERS and (value is None or isinstance(value, bool)):
         raise unknown_filter(f"{value!r} has no order")
     if operator not in _COMPARISONS:
         raise unknown_filter(f"{operator!r} is not an operator")
@@ -101,6 +102,7 @@ def compare(key: Any, operator: str, value: Any) -> MetadataFilter:
         raise unknown_filter(error.message.rstrip(".")) from error
 
 
+_ORDERS = ("<", "<=", ">", ">=")
 _COMPARISONS: dict[str, Callable[[Any, Any], MetadataFilter]] = {
     "==": Eq,
     "!=": lambda key, value: Not(Eq(key, value)),
@@ -156,6 +158,35 @@ def _mongo_terms(value: Mapping[Any, Any]) -> Iterator[MetadataFilter]:
                 yield compare(key, "==", wanted)
             case _:
                 raise unknown_filter(f"{key!r} is not an operator for {wanted!r}")
+
+
+def haystack_filter(value: object) -> MetadataFilter:
+    """Return the filter of {"field": "meta.key", "operator": ">", "value": 1} and the like.
+
+    Filters are joined by {"operator": "AND", "conditions": [...]}, OR, or NOT, which passes unless all of them pass.
+    Only numbers and dates have an order; dates compare as text. Nothing passes an order with None.
+    Raises UsageError `unknown_filter`, and `rql_too_large` for too many levels.
+    """
+    match value:
+        case {"operator": "AND" | "OR" | "NOT" as operator, "conditions": [*parts], **rest} if not rest:
+            inner = tuple(map(haystack_filter, parts))
+            return AnyOf(inner) if operator == "OR" else All(inner) if operator == "AND" else Not(All(inner))
+        case {"field": str(field), "operator": operator, "value": wanted, **rest} if not rest:
+            key = field.removeprefix("meta.")
+            if "." in key or field in _HAYSTACK_FIELDS:
+                raise unknown_filter(f"{field!r} is not meta.KEY")
+            if operator in ("in", "not in") and not isinstance(wanted, list):
+                raise unknown_filter(f"{operator!r} needs a list, not {wanted!r}")
+            if operator in _ORDERS and wanted is None:
+                return AnyOf(())
+            if operator in _ORDERS and isinstance(wanted, str) and not _DATE.match(wanted):
+                raise unknown_filter(f"{wanted!r} is not a date such as 2026-11-28, and other text has no order")
+            return compare(key, operator, wanted)
+    raise unknown_filter(f"{value!r} is not a comparison, AND, OR or NOT")
+
+
+_HAYSTACK_FIELDS = ("id", "content", "blob", "meta", "score", "embedding", "sparse_embedding")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?![^T ])")
 
 
 def search_diverse(

@@ -24,6 +24,9 @@ from recall_core.interfaces.metadata_filters import MetadataFilter
 from recall_core.rql import ast
 from recall_core.rql.filters import parse_filter
 
+_BATCH = 10_000
+"""Ids in one statement of SQL, which takes at most 32,766 values."""
+
 
 class FileVectorStore:
     """A VectorStore in a folder, as `recall.db` with a `recall.toml`. Close it, or use it in a `with`.
@@ -109,34 +112,42 @@ class FileVectorStore:
         filter: MetadataFilter | None = None,  # noqa: A002 - as for `search`
     ) -> list[Document]:
         """Return documents with their embeddings; see `InMemoryVectorStore.get`."""
-        paths = None if ids is None else tuple(map(path_of, ids))
+        paths = None if ids is None else tuple(dict.fromkeys(map(path_of, ids)))
+        batches = [None] if paths is None else [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
+        condition = [] if filter is None else [parse_filter(filter.to_rql())]
+        found: list[Document] = []
         with self._lock:
-            if self._recall is None or paths == ():
+            if self._recall is None:
                 return []
             store = self._recall.store
-            terms: list[ast.Expr] = [] if paths is None else [ast.In(ast.Field("doc", "path"), paths)]
-            terms += [] if filter is None else [parse_filter(filter.to_rql())]
-            where = ast.And(tuple(terms)) if terms[1:] else next(iter(terms), None)
             with store.reading():
-                keys = store.candidates(where)
-                vectors = store.vectors([key.rowid for key in keys])
-                by_document = {key.doc_rowid: vectors[key.rowid] for key in keys if key.rowid in vectors}
-                page = store.scan(where, table="doc", order=(), limit=None, offset=0)[1]
-                found = [
-                    Document(
-                        id_of(document.path) or document.path,
-                        store.text_of(document.id),
-                        dict(document.meta),
-                        np.frombuffer(by_document[row], "<f4").tolist() if row in by_document else None,
-                    )
-                    for row, document in store.documents([row for row, _ in page]).items()
-                ]
+                for batch in batches:
+                    terms = [*condition, *([] if batch is None else [ast.In(ast.Field("doc", "path"), batch)])]
+                    where = ast.And(tuple(terms)) if terms[1:] else next(iter(terms), None)
+                    keys = store.candidates(where)
+                    vectors = store.vectors([key.rowid for key in keys])
+                    by_document = {key.doc_rowid: vectors[key.rowid] for key in keys if key.rowid in vectors}
+                    page = store.scan(where, table="doc", order=(), limit=None, offset=0)[1]
+                    found += [
+                        Document(
+                            id_of(document.path) or document.path,
+                            store.text_of(document.id),
+                            dict(document.meta),
+                            np.frombuffer(by_document[row], "<f4").tolist() if row in by_document else None,
+                        )
+                        for row, document in store.documents([row for row, _ in page]).items()
+                    ]
         return sorted(found, key=lambda document: document.id)
 
     aadd = awaitable(add)
     asearch = awaitable(search)
     adelete = awaitable(delete)
     aget = awaitable(get)
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        with self._lock:
+            return 0 if self._recall is None else self._recall.store.info().documents
 
     def close(self) -> None:
         """Close the store. May be called twice."""

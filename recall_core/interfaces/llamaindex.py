@@ -1,4 +1,4 @@
-"""Recall as llama-index's vector store. Needs the extra `llamaindex`."""
+"""Recall as llama-index's vector store and retriever. Needs the extra `llamaindex`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from recall_core.errors import UsageError
-from recall_core.interfaces.documents import Document
+from recall_core.interfaces.documents import Document, awaitable
 from recall_core.interfaces.foreign import (
     ReadableStore,
+    RecallSearch,
     compare,
     package_missing,
     search_diverse,
@@ -22,7 +23,8 @@ from recall_core.interfaces.metadata_filters import Any as AnyOf
 
 try:
     from llama_index.core.bridge.pydantic import PrivateAttr
-    from llama_index.core.schema import BaseNode, MetadataMode
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
     from llama_index.core.vector_stores.types import (
         BasePydanticVectorStore,
         MetadataFilters,
@@ -35,6 +37,8 @@ except ModuleNotFoundError as error:
 
 _ID = "_node_id"
 _OPERATORS = {"nin": "not in"}
+_CITED = {"path", "lines", "place", "title"}
+"""Metadata that models read; the rest would repeat the text, or is for programs."""
 _PREFETCH = 4.0
 """Nearest nodes that mmr chooses from, per result, unless the query says."""
 
@@ -133,6 +137,53 @@ class RecallNodeStore(BasePydanticVectorStore):
         return made
 
 
+class RecallNodeRetriever(BaseRetriever):
+    """llama-index's retriever over a Recall store: words and meaning, as `recall search`.
+
+    store: a path or KIND:WHERE, as for `Recall.open`. It opens with the first query.
+    filters: RQL, llama-index's MetadataFilters, or a MetadataFilter of Recall.
+    The text of a node is the chunk. The metadata carries path, lines, place, hash, score, passage, title, tags, meta
+    (the document's own metadata) and the answer's warnings. A query's own embeddings are not used.
+    Raises the errors of `Recall.search`, and UsageError `unknown_filter`.
+    """
+
+    def __init__(
+        self,
+        store: str,
+        *,
+        similarity_top_k: int = 4,
+        mode: str = "hybrid",
+        filters: str | MetadataFilters | MetadataFilter | None = None,
+    ) -> None:
+        super().__init__()
+        self.similarity_top_k = similarity_top_k
+        self.mode = mode
+        self.filters = filters
+        self._search = RecallSearch(store)
+        self.close = self._search.close
+        """Close the store. May be called twice."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        where = self.filters if isinstance(self.filters, str) else _filter(self.filters)
+        found = self._search.search(query_bundle.query_str, k=self.similarity_top_k, mode=self.mode, where=where)
+        unread = [sorted(each.metadata.keys() - _CITED) for each in found]
+        return [
+            NodeWithScore(
+                node=TextNode(
+                    id_=each.id,
+                    text=each.text,
+                    metadata=each.metadata,
+                    excluded_llm_metadata_keys=keys,
+                    excluded_embed_metadata_keys=keys,
+                ),
+                score=each.score,
+            )
+            for each, keys in zip(found, unread, strict=True)
+        ]
+
+    _aretrieve = awaitable(_retrieve)
+
+
 def _node(document: Document) -> BaseNode:
     node = metadata_dict_to_node(document.metadata, document.content)
     node.embedding = None if document.embedding is None else list(document.embedding)
@@ -144,9 +195,9 @@ def _id_filter(key: str, values: Sequence[str] | None) -> list[MetadataFilter]:
 
 
 def _filter(filters: Any) -> MetadataFilter | None:
-    """Return the filter of llama-index's MetadataFilters or MetadataFilter; None for None."""
-    if filters is None:
-        return None
+    """Return the filter of llama-index's MetadataFilters or MetadataFilter; ours and None as they are."""
+    if filters is None or isinstance(filters, MetadataFilter):
+        return filters
     if not isinstance(filters, MetadataFilters):
         return compare(filters.key, _OPERATORS.get(filters.operator.value, filters.operator.value), filters.value)
     inner = tuple(each for one in filters.filters if (each := _filter(one)) is not None)

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("llama_index.core", reason="needs the extra llamaindex")
 
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import MetadataMode, NodeRelationship, RelatedNodeInfo, TextNode
 from llama_index.core.vector_stores.simple import SimpleVectorStore
 from llama_index.core.vector_stores.types import (
     FilterCondition,
@@ -22,9 +22,11 @@ from llama_index.core.vector_stores.types import (
 )
 from numpy.random import default_rng
 
+from recall_core import Recall
 from recall_core.errors import EmbedError, UsageError
+from recall_core.interfaces import Eq
 from recall_core.interfaces.foreign import ReadableStore
-from recall_core.interfaces.llamaindex import RecallNodeStore
+from recall_core.interfaces.llamaindex import RecallNodeRetriever, RecallNodeStore
 
 RANDOM = default_rng(48)
 QUERY = RANDOM.normal(size=8).tolist()
@@ -176,3 +178,57 @@ async def test_store_may_be_awaited(ours: RecallNodeStore) -> None:
 def test_nodes_without_embedding_are_refused(store: ReadableStore) -> None:
     with pytest.raises((ValueError, EmbedError)):
         RecallNodeStore(store).add([TextNode(text="a")])
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    for number in range(4):
+        Path(f"n{number}.md").write_text(f"---\nyear: {2020 + number}\n---\nUndo deploy number {number}.\n")
+    with Recall.open("library.db", create=True) as recall:
+        recall.index(*(f"n{number}.md" for number in range(4)))
+    return "library.db"
+
+
+def test_retriever_cites_the_passage(library: str) -> None:
+    retriever = RecallNodeRetriever(library, similarity_top_k=1, filters="doc.path = 'n2.md'")
+    (found,) = retriever.retrieve("undo deploy number 2")
+
+    assert found.score is not None
+    assert found.metadata["path"] == "n2.md"
+    assert found.metadata["passage"] == "Undo deploy number 2."
+    assert set(found.metadata) >= {"lines", "place", "hash", "score", "title", "tags", "meta", "warnings"}
+    prompt = found.node.get_content(metadata_mode=MetadataMode.LLM)
+    assert "n2.md" in prompt
+    assert prompt.count("Undo deploy") == 1
+    retriever.close()
+    retriever.close()
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [(None, 4), (MetadataFilters(filters=[where(">", 2021)]), 2), (Eq("year", 2021), 1), ("doc.meta.year < 2021", 1)],
+)
+def test_retriever_filters_the_documents(library: str, filters: Any, count: int) -> None:
+    retriever = RecallNodeRetriever(library, mode="lexical", filters=filters)
+
+    assert len(retriever.retrieve("undo deploy")) == count
+    retriever.close()
+
+
+async def test_threads_and_tasks_share_a_retriever(library: str) -> None:
+    retriever = RecallNodeRetriever(library, filters=MetadataFilters(filters=[]))
+    with ThreadPoolExecutor(16) as threads:
+        answers = list(threads.map(retriever.retrieve, ["undo deploy"] * 32))
+
+    assert answers == [await retriever.aretrieve("undo deploy")] * 32
+    retriever.close()
+
+
+def test_retriever_refuses_unknown_filters(library: str) -> None:
+    retriever = RecallNodeRetriever(library, filters=MetadataFilters(filters=[where("contains", "x")]))
+    with pytest.raises(UsageError) as error:
+        retriever.retrieve("undo")
+
+    assert error.value.code == "unknown_filter"
+    retriever.close()

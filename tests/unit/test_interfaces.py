@@ -315,6 +315,7 @@ def test_get_returns_unit_vectors_by_id(filled: Callable[..., ReadableStore]) ->
     assert [each.content for each in store.get(["z", "b", "absent"])] == ["same", ""]
     assert [each.id for each in store.get(filter=Not(Eq("x", 1)))] == ["a#1", "z"]
     assert store.get(["b"], Not(Eq("x", 1))) == store.get([]) == []
+    assert [each.id for each in store.get([*map(str, range(40_000)), "z", "b", "z"], Not(Eq("x", 1)))] == ["z"]
 
 
 def test_dictionary_filters_become_rql() -> None:
