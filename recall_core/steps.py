@@ -1,4 +1,4 @@
-"""The steps of retrieval as composable functions: chunk, index, retrieve, fuse, rerank, compress."""
+"""The steps of retrieval as composable functions: normalize, chunk, index, retrieve, fuse, rerank, compress, package."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from recall_core.api.recall import Ask, Recall
+from recall_core.argument_types import expect_type
 from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.ingest.chunk import chunk as spans_of
 from recall_core.ingest.metadata import why_unfit
+from recall_core.ingest.normalize import Normalized as Normalized
+from recall_core.ingest.normalize import normalize as normalize
 from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import settings_of_pieces
 from recall_core.ingest.vectors import Pace, check_cut, cut_by, embed_in_calls, missing_texts, with_vectors
 from recall_core.pack.compress import Excerpt, Passage, overlap
 from recall_core.pack.compress import compress as best_windows
 from recall_core.ports import Reranker
-from recall_core.rql.ast import Field, In
+from recall_core.rql.ast import And, Expr, Field, Has, In, IsNull
+from recall_core.rql.fields import check_meta, meta_equals
+from recall_core.rql.print import print_filter
 from recall_core.text import Counter, counter, embedded_hash, nfc
-from recall_core.types import NewChunk, NewDocument, NewFile, Row, Span
+from recall_core.types import MetaValue, NewChunk, NewDocument, NewFile, Row, Span
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.question import literal
 
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+_TAGS = Field("doc", "tags")
 
 
 class Piece(NamedTuple):
@@ -254,13 +260,38 @@ def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[
         }
 
 
-def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
+def retrieve(
+    query: str,
+    plan: RetrievePlan,
+    store: Recall,
+    *,
+    tags_any: Sequence[str] | None = None,
+    tags_all: Sequence[str] = (),
+    metadata: Mapping[str, MetaValue] = NO_METADATA,
+) -> list[Candidate]:
     """Return the candidates of a store's signals, at most plan.k per signal, best first by the store's score.
 
     With one signal the score is its normalized value from 0 to 1; with two it is their fusion according to the
     settings. Ties by doc_id and chunk_index. No sparse-document recall and no reranking.
+    All filters apply before the best plan.k are chosen; a candidate passes each of them.
+    tags_any: at least one of these, so nothing passes without any; None for no such filter.
+    tags_all: every one of these.
+    metadata: the value of each of these keys. None means no value. "1", 1 and True differ; 1 and 1.0 are equal.
+    Raises UsageError `bad_filter` for tags, keys and values that no document can have; RqlError for plan.filter.
     """
     asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
+    any_of = expect_type("tags_any", tags_any, "Sequence[str] | None")
+    all_of = expect_type("tags_all", tags_all, "Sequence[str]")
+    check_meta("tags", *(any_of or ()), *all_of)
+    terms: list[Expr] = [] if asked.where is None else [asked.where]
+    if any_of is not None:
+        terms.append(Has(_TAGS, "ANY", any_of) if any_of else IsNull(Field("doc", "path")))
+    if all_of:
+        terms.append(Has(_TAGS, "ALL", all_of))
+    terms += [meta_equals(key, value) for key, value in metadata.items()]
+    if terms:
+        where = And(tuple(terms)) if len(terms) > 1 else terms[0]
+        asked = asked._replace(where=where, filters=print_filter(where))
     config = asked.config._replace(
         pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="", collapse=False
     )

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from recall_core.ingest.decode import decode_file
 
-# A byte order mark, a line end, or characters that may compose, with the one before them: all below U+0300 begin anew.
+# A byte order mark, a line end, or characters that may compose, with the one before them. ASCII never joins what
+# precedes it.
 _MAY_CHANGE = re.compile("\\A\ufeff+|\r\n?|[^\r]?[\x80-\U0010ffff]+")
 
 

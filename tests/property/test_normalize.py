@@ -13,7 +13,7 @@ from recall_core.errors import IngestError
 from recall_core.ingest.normalize import normalize
 from tests.examples import examples
 
-ALPHABET = "a\r\n \ufeffé\u0301\u0316\u0345\u0344\u0f71\u0f72\u0f73\u0f40\u0958\u212b각\u1100\u1161\u11a8\u09c7\u09be𝒳色"
+ALPHABET = "a\r\n \ufeffé\u0301\u0316\u0345\u0344\u0f71\u0f72\u0f73\u0f40\u0958\u212b각\u1100\u1161\u11a8\u09c7\u09be"
 TEXTS: st.SearchStrategy[str] = st.text(st.sampled_from(ALPHABET), max_size=12) | st.text(max_size=12)
 
 
