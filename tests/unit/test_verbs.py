@@ -339,7 +339,7 @@ def test_citations_of_a_package_lead_back_to_its_text(store: Recall) -> None:
     made = package("undo a deploy", retrieve("undo a deploy", RetrievePlan(k=1), store), PackagePolicy(14))
 
     (only,) = made.evidence
-    assert (only.citation, only.is_cut) == ("notes/ops.md:3-4", False)
+    assert (only.citation, only.is_cut) == ("notes/ops.md:3-3", False)
     assert only.text.strip() in store.get(only.citation)["found"]["text"]
 
 
