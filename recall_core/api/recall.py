@@ -21,6 +21,7 @@ from recall_core.retrieve.plan import Plan
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
+    from recall_core.api.collections import Collections
     from recall_core.api.compare import DiffRequest
     from recall_core.api.put import PutCounts, PutDocument
     from recall_core.api.write import AddFields, ImportFields, RootsFields, WarmFields
@@ -83,6 +84,14 @@ class Recall:
         with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
             response = recall.stats()
             return {**response, "warnings": [*warnings, *response["warnings"]]}
+
+    @staticmethod
+    def collections(folder: Path | str, *, trust: bool = False) -> Collections:
+        """Return the collections of a folder: named stores that are created and opened by name.
+
+        trust: accept everything that the folder's recall.toml and the names of embedders request.
+        """
+        return api.collections.Collections(Path(folder), trust=trust)
 
     @property
     def config(self) -> Config:

@@ -113,8 +113,7 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
 
     Raises EmbedError `embedder_unavailable` if this installation cannot make such vectors, `network_not_allowed`.
     """
-    size = identity.rpartition(":")[2]
-    dimension = int(size) if size.isdecimal() else 0
+    dimension = _dimension(identity)
     reason = f"recall.toml names {config.embedding}"
     for found, settings in _candidates(identity, config, dimension):
         check_network(found, settings)
@@ -129,6 +128,11 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
 def agrees(config: Config, identity: str) -> bool:
     """Return True if these settings may name the embedder of a store's vectors. Loads no model."""
     return any(found.recognises(identity, settings) for found, settings in _find_named(config))
+
+
+def settings_of_identity(identity: str, config: Config) -> Config:
+    """Return these settings with the embedder of a store's vectors; unchanged if the identity does not name it."""
+    return next((settings for _, settings in _candidates(identity, config, _dimension(identity))), config)
 
 
 def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
@@ -209,6 +213,11 @@ def _unknown(name: str) -> EmbedError:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
     return EmbedError("unknown_embedder", f"Unknown embedder {name!r}.", hint=hint)
+
+
+def _dimension(identity: str) -> int:
+    size = identity.rpartition(":")[2]
+    return int(size) if size.isdecimal() else 0
 
 
 def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
