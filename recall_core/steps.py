@@ -14,8 +14,8 @@ from recall_core.argument_types import expect_type
 from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.ingest.chunk import chunk as spans_of
+from recall_core.ingest.decode import Normalized, normalize
 from recall_core.ingest.metadata import why_unfit
-from recall_core.ingest.normalize import Normalized, normalize
 from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import settings_of_pieces
 from recall_core.ingest.vectors import Pace, check_cut, cut_by, embed_in_calls, missing_texts, with_vectors

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from recall_core import paths
 from recall_core.api import stores
 from recall_core.api.engine import Engine
-from recall_core.api.recall import Recall
 from recall_core.argument_types import checks_types
-from recall_core.config import FILE_NAME, Config, cut_as, load, replace
-from recall_core.embed.registry import agrees, resolve_auto, settings_of_identity
+from recall_core.config import FILE_NAME, cut_as, load, replace
+from recall_core.embed.registry import KNOWN_BY_IDENTITY, agrees, resolve_auto
 from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.errors import StoreError, UsageError
 from recall_core.shell import Hint
 from recall_core.text import is_storable, nfc
 from recall_core.types import StoreInfo
+
+Opened = TypeVar("Opened")
 
 _SUFFIX = ".db"
 _UNFIT = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f-\x9f]|^[.\s]|[.\s]$')
@@ -26,15 +29,16 @@ _LONGEST = 200  # bytes; with the suffixes of SQLite, file systems take 255
 
 
 @checks_types
-class Collections:
+class Collections(Generic[Opened]):
     """The collections of a folder. Each is the file `NAME.db`, with an embedder, a language and idf of its own.
 
     Ranking and chunk limits come from the folder's recall.toml, or the defaults. Recall writes no recall.toml here.
     Objects of this class have no state: they are as safe in threads as the folder.
     """
 
-    def __init__(self, folder: Path, *, trust: bool = False) -> None:
+    def __init__(self, folder: Path, wrap: Callable[[Engine], Opened], *, trust: bool = False) -> None:
         self.folder = paths.absolute(folder)
+        self._wrap = wrap  # class Recall, which this module cannot import
         self._trust = trust
 
     def names(self) -> list[str]:
@@ -42,7 +46,7 @@ class Collections:
         found = (place.name.removesuffix(_SUFFIX) for place in self.folder.glob(f"*{_SUFFIX}") if place.is_file())
         return sorted(name for name in found if _is_fit(name))
 
-    def create(self, name: str, *, embedding: str | None = None, language: str | None = None) -> Recall:
+    def create(self, name: str, *, embedding: str | None = None, language: str | None = None) -> Opened:
         """Make an empty collection, and the folder if needed, and open it.
 
         name: in NFC, up to 200 bytes. It is part of a file's name, so no other name may differ in case alone.
@@ -52,11 +56,13 @@ class Collections:
         path = self._place(name)
         twins = [each for each in self.names() if each != path.stem and each.casefold() == path.stem.casefold()]
         if twins:
-            raise _bad_name(name, f"it differs from {twins[0]!r} in case alone")
+            message = f"{name!r} cannot be a collection: it differs from {twins[0]!r} in case alone."
+            raise UsageError("bad_collection", message, hint=f"open({twins[0]!r})")
         given = {"embedding": embedding, "language": language}
         chosen = {key: value for key, value in given.items() if value is not None}
-        config = resolve_auto(replace(self._settings(), chosen, where="create"))[0]
-        self._found(config).expect(EMBEDDER)
+        found = self._found()
+        config = resolve_auto(replace(found.config, chosen, where="create"))[0]
+        found._replace(config=config).expect(EMBEDDER)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -65,7 +71,7 @@ class Collections:
         stores.create(stores.StoreUrl("sqlite", str(path)), config).close()
         return self.open(name, embedding=config.embedding)
 
-    def open(self, name: str, *, embedding: str | None = None) -> Recall:
+    def open(self, name: str, *, embedding: str | None = None) -> Opened:
         """Open a collection.
 
         embedding: name of its embedder, if neither the folder's recall.toml nor the file names it (`openai`, `onnx`).
@@ -75,32 +81,33 @@ class Collections:
         if path.stem not in (known := self.names()):
             hint = f"one of: {', '.join(known)}" if known else f"create({name!r})"
             raise StoreError("no_store", f"There is no collection {name!r} in {self.folder}.", hint=hint)
-        config = self._settings()
+        found = self._found()
+        config = found.config
         if embedding is not None:
             config = replace(config, {"embedding": embedding}, where="open")
         store = stores.store_kind("sqlite").open(str(path))
         info = store.info()
         if not agrees(config, info.embedder):
-            config = stores.weigh(settings_of_identity(info.embedder, config))
+            named = (config._replace(embedding=kind, embedding_dim=info.dimension) for kind in KNOWN_BY_IDENTITY)
+            config = stores.weigh(next((each for each in named if agrees(each, info.embedder)), config))
         if info.documents or info.language != StoreInfo._field_defaults["language"]:
             config = config._replace(language=info.language)
         config = cut_as(config, chunker=info.chunker, counter=info.counter)
         toml = self.folder / ":" / FILE_NAME  # never written, because the folder's belongs to all collections
-        return Recall(Engine(store, config=config, base=self.folder, toml=toml, found=self._found(config)))
+        found = found._replace(config=config)
+        return self._wrap(Engine(store, config=config, base=self.folder, toml=toml, found=found))
 
     def _place(self, name: str) -> Path:
         """Return the file of a collection. Raises UsageError `bad_collection`."""
         if not _is_fit(nfc(name)):
-            reason = f"a name is 1 to {_LONGEST} bytes without separators, control characters and dots at its ends"
-            raise _bad_name(name, reason)
+            message = f"{name!r} cannot be a collection: it is empty, too long, or not safe as the name of a file."
+            raise UsageError("bad_collection", message, hint='create("notes")')
         return self.folder / (nfc(name) + _SUFFIX)
 
-    def _settings(self) -> Config:
+    def _found(self) -> FoundSettings:
         toml = self.folder / FILE_NAME
-        return load(toml) if toml.is_file() else stores.initial_config(None, ())[0]
-
-    def _found(self, config: Config) -> FoundSettings:
-        return FoundSettings(config, self.folder / FILE_NAME, self._trust)
+        config = load(toml) if toml.is_file() else stores.initial_config(None, ())[0]
+        return FoundSettings(config, toml, self._trust)
 
 
 def _is_fit(name: str) -> bool:
@@ -110,7 +117,3 @@ def _is_fit(name: str) -> bool:
         and _UNFIT.search(name) is None
         and unicodedata.is_normalized("NFC", name)
     )
-
-
-def _bad_name(name: str, reason: str) -> UsageError:
-    return UsageError("bad_collection", f"{name!r} cannot be a collection: {reason}.", hint='create("notes")')

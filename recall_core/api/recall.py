@@ -85,13 +85,13 @@ class Recall:
             response = recall.stats()
             return {**response, "warnings": [*warnings, *response["warnings"]]}
 
-    @staticmethod
-    def collections(folder: Path | str, *, trust: bool = False) -> Collections:
+    @classmethod
+    def collections(cls, folder: Path | str, *, trust: bool = False) -> Collections[Self]:
         """Return the collections of a folder: named stores that are created and opened by name.
 
         trust: accept everything that the folder's recall.toml and the names of embedders request.
         """
-        return api.collections.Collections(Path(folder), trust=trust)
+        return api.collections.Collections(Path(folder), cls, trust=trust)
 
     @property
     def config(self) -> Config:

@@ -42,7 +42,7 @@ AUTO = "auto"
 
 FOUND_BY_AUTO = ("local", "openai", "gemini")
 
-_KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given")
+KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given")
 
 _TAKE_ARGUMENT = ("onnx", "given")
 
@@ -113,7 +113,8 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
 
     Raises EmbedError `embedder_unavailable` if this installation cannot make such vectors, `network_not_allowed`.
     """
-    dimension = _dimension(identity)
+    size = identity.rpartition(":")[2]
+    dimension = int(size) if size.isdecimal() else 0
     reason = f"recall.toml names {config.embedding}"
     for found, settings in _candidates(identity, config, dimension):
         check_network(found, settings)
@@ -128,11 +129,6 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
 def agrees(config: Config, identity: str) -> bool:
     """Return True if these settings may name the embedder of a store's vectors. Loads no model."""
     return any(found.recognises(identity, settings) for found, settings in _find_named(config))
-
-
-def settings_of_identity(identity: str, config: Config) -> Config:
-    """Return these settings with the embedder of a store's vectors; unchanged if the identity does not name it."""
-    return next((settings for _, settings in _candidates(identity, config, _dimension(identity))), config)
 
 
 def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
@@ -215,11 +211,6 @@ def _unknown(name: str) -> EmbedError:
     return EmbedError("unknown_embedder", f"Unknown embedder {name!r}.", hint=hint)
 
 
-def _dimension(identity: str) -> int:
-    size = identity.rpartition(":")[2]
-    return int(size) if size.isdecimal() else 0
-
-
 def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
     """Yield the kinds that the settings may mean, as far as they can be loaded."""
     for name in _auto_names(config) if config.embedding == AUTO else (config.embedding,):
@@ -232,7 +223,7 @@ def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
 def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple[EmbedderKind, Config]]:
     """Yield kinds that may have made vectors of this identity: first from the settings, then by its name."""
     yield from ((found, settings) for found, settings in _find_named(config) if found.recognises(identity, settings))
-    for name in _KNOWN_BY_IDENTITY:
+    for name in KNOWN_BY_IDENTITY:
         settings = config._replace(embedding=name, embedding_dim=dimension)
         if identity.startswith((f"{name}-", f"{name}:")) and kind(name).recognises(identity, settings):
             yield kind(name), settings

@@ -15,7 +15,7 @@ from typing import cast
 
 from recall_core.errors import UsageError
 from recall_core.rql import ast
-from recall_core.rql.fields import FieldValue, bad_filter, check_meta, meta_equals, scalar
+from recall_core.rql.fields import FieldValue, check_meta, meta_equals, scalar
 from recall_core.rql.filters import MAX_DEPTH
 from recall_core.rql.print import print_filter
 from recall_core.types import MetaValue
@@ -119,7 +119,7 @@ class MetadataFilter:
                 return Any(tuple(MetadataFilter.from_json(each, levels - 1) for each in filters))
             case {"Not": inner} if levels:
                 return Not(MetadataFilter.from_json(inner, levels - 1))
-        raise _too_deep() if levels == 0 else bad_filter("This is not a filter")
+        raise _too_deep() if levels == 0 else _bad_filter("This is not a filter")
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Range(MetadataFilter):
     def __post_init__(self) -> None:
         check_meta(self.key, self.min, self.max)
         if isinstance(self.min, bool) or isinstance(self.max, bool):
-            raise bad_filter("True and False have no order")
+            raise _bad_filter("True and False have no order")
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _checked_filters(filters: Iterable[MetadataFilter], levels: int = 1) -> tupl
     """Return the filters of a group after checking that they are filters, and not too deep. levels: the group's."""
     checked = tuple(filters)
     if not all(isinstance(each, MetadataFilter) for each in checked):
-        raise bad_filter("All, Any and Not take filters")
+        raise _bad_filter("All, Any and Not take filters")
     inside = [(each, levels) for each in checked]
     while inside:
         each, above = inside.pop()
@@ -239,6 +239,10 @@ def _join(kind: type[ast.And] | type[ast.Or], terms: list[ast.Expr]) -> ast.Expr
     if not terms:
         return _ALWAYS if kind is ast.And else _NEVER
     return terms[0] if len(terms) == 1 else kind(tuple(terms))
+
+
+def _bad_filter(reason: str) -> UsageError:
+    return UsageError("bad_filter", f"{reason}.", hint='{"Eq": ["key", "value"]}, or In, Range, All, Any, Not')
 
 
 def _too_deep() -> UsageError:

@@ -126,22 +126,23 @@ def meta_equals(key: str, value: MetaValue) -> Expr:
 
 
 def check_meta(key: object, *values: object) -> None:
-    """Raise UsageError `bad_filter` for a key or values that metadata cannot have."""
-    if not isinstance(key, str) or not key:
-        raise bad_filter(f"{key!r} cannot be a key")
-    for text in (key, *(each for each in values if isinstance(each, str))):
+    """Raise UsageError `bad_filter` for a key or values that metadata cannot have.
+
+    A key is text, not empty. A value is text, a finite number, true, false or None. Text has no NUL and no lone
+    surrogate.
+    """
+    reason = "" if isinstance(key, str) and key else f"{key!r} cannot be a key"
+    for text in (each for each in (key, *values) if isinstance(each, str)):
         if "\0" in text or not is_storable(text):
-            raise bad_filter(f"{text!r} cannot be a key or text of metadata")
+            reason = f"{text!r} cannot be a key or text of metadata"
     for value in values:
         if not isinstance(value, MetaValue) or (isinstance(value, float) and not isfinite(value)):
-            raise bad_filter(f"Metadata cannot be compared with {value!r}")
-        if isinstance(value, int) and abs(value) > float_info.max:
-            raise bad_filter("A number is too large")
-
-
-def bad_filter(reason: str) -> UsageError:
-    """Return the error for a filter on metadata that has no meaning."""
-    return UsageError("bad_filter", f"{reason}.", hint='{"Eq": ["key", "value"]}, or In, Range, All, Any, Not')
+            reason = f"Metadata cannot be compared with {value!r}"
+        elif isinstance(value, int) and abs(value) > float_info.max:
+            reason = "A number is too large"
+    if reason:
+        hint = '{"Eq": ["key", "value"]}, or In, Range, All, Any, Not'
+        raise UsageError("bad_filter", f"{reason}.", hint=hint)
 
 
 def _selected_name(chosen: Field | Score) -> str:

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core.errors import IngestError
-from recall_core.ingest.normalize import normalize
+from recall_core.ingest.decode import normalize
 from tests.examples import examples
 
 ALPHABET = "a\r\n \ufeffé\u0301\u0316\u0345\u0344\u0f71\u0f72\u0f73\u0f40\u0958\u212b각\u1100\u1161\u11a8\u09c7\u09be"

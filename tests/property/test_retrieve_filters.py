@@ -88,7 +88,7 @@ def test_filters_apply_before_the_best_are_chosen(store: Recall) -> None:
         assert len(wanted) > 2
 
 
-def test_filters_join_the_filter_of_the_plan_and_of_the_words(store: Recall) -> None:
+def test_filters_join_those_of_plan_and_words(store: Recall) -> None:
     plan = RetrievePlan(k=200, filter="doc.path < '010' OR doc.path > '100'")
     found = retrieve("deploy -absent", plan, store, tags_any=["a"], metadata={"k": 1})
     wanted = {each.doc_id for each in DOCUMENTS if passes(each, ["a"], [], {"k": 1})}

@@ -62,7 +62,7 @@ def test_reembedding_a_collection_leaves_the_others(tmp_path: Path) -> None:
     assert (tmp_path / "recall.toml").read_bytes() == settings
 
 
-def test_names_that_are_no_file_name_are_refused(tmp_path: Path) -> None:
+def test_names_that_are_unsafe_for_files_are_refused(tmp_path: Path) -> None:
     collections = Recall.collections(tmp_path)
     names = [
         "",
