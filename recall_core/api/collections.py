@@ -13,7 +13,7 @@ from recall_core.api import stores
 from recall_core.api.engine import Engine
 from recall_core.argument_types import checks_types
 from recall_core.config import FILE_NAME, cut_as, load, replace
-from recall_core.embed.registry import KNOWN_BY_IDENTITY, agrees, resolve_auto
+from recall_core.embed.registry import AUTO, KNOWN_BY_IDENTITY, agrees, resolve_auto
 from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.errors import StoreError, UsageError
 from recall_core.shell import Hint
@@ -32,8 +32,8 @@ _LONGEST = 200  # bytes; with the suffixes of SQLite, file systems take 255
 class Collections(Generic[Opened]):
     """The collections of a folder. Each is the file `NAME.db`, with an embedder, a language and idf of its own.
 
-    Ranking and chunk limits come from the folder's recall.toml, or the defaults. Recall writes no recall.toml here.
-    Objects of this class have no state: they are as safe in threads as the folder.
+    Ranking and chunk limits come from the folder's recall.toml, or the defaults. Nothing is written to that file.
+    Threads may share this object, but not an open collection.
     """
 
     def __init__(self, folder: Path, wrap: Callable[[Engine], Opened], *, trust: bool = False) -> None:
@@ -61,8 +61,9 @@ class Collections(Generic[Opened]):
         given = {"embedding": embedding, "language": language}
         chosen = {key: value for key, value in given.items() if value is not None}
         found = self._found()
-        config = resolve_auto(replace(found.config, chosen, where="create"))[0]
+        config = replace(found.config, chosen, where="create")
         found._replace(config=config).expect(EMBEDDER)
+        config = resolve_auto(config)[0]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -87,9 +88,12 @@ class Collections(Generic[Opened]):
             config = replace(config, {"embedding": embedding}, where="open")
         store = stores.store_kind("sqlite").open(str(path))
         info = store.info()
-        if not agrees(config, info.embedder):
+        may_load = config.embedding != AUTO and found._replace(config=config).refusal(EMBEDDER) is None
+        if not (may_load and agrees(config, info.embedder)):
             named = (config._replace(embedding=kind, embedding_dim=info.dimension) for kind in KNOWN_BY_IDENTITY)
-            config = stores.weigh(next((each for each in named if agrees(each, info.embedder)), config))
+            config = next((each for each in named if agrees(each, info.embedder)), config)
+        if config.embedding not in (AUTO, found.config.embedding):  # the folder's weights suit another embedder
+            config = stores.weigh(config)
         if info.documents or info.language != StoreInfo._field_defaults["language"]:
             config = config._replace(language=info.language)
         config = cut_as(config, chunker=info.chunker, counter=info.counter)

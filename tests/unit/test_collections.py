@@ -35,12 +35,15 @@ def test_each_collection_keeps_its_documents_and_idf(tmp_path: Path) -> None:
 def test_reopened_collection_has_its_embedder_and_language(tmp_path: Path) -> None:
     Recall.init(str(tmp_path), settings={"chunk_tokens": 150, "semantic_weight": 0.7})
     collections = Recall.collections(tmp_path)
-    collections.create("given", embedding="given:3").close()
-    collections.create("german", language="de").close()
+    before = {}
+    for name, embedding, chosen in (("given", "given:3", None), ("german", None, "de")):
+        with collections.create(name, embedding=embedding, language=chosen) as made:
+            before[name] = made.config.vector_weight
     for name, embedder, language, weight in [("given", "given:3", "en", 0.5), ("german", "hash", "de", 0.7)]:
         with collections.open(name) as recall:
             info = recall.store.info()
             assert info.embedder.startswith(embedder), name
+            assert recall.config.vector_weight == before[name]
             assert (info.language, recall.config.vector_weight, recall.config.chunk_tokens) == (language, weight, 150)
             assert recall.stats()["warnings"] == [], name
     assert collections.names() == ["german", "given", "recall"]
@@ -124,6 +127,8 @@ def test_embedders_of_a_found_file_wait_for_trust(tmp_path: Path) -> None:
             collections.create("a", embedding=embedding)
         assert refused.value.code == "untrusted_config"
     collections.create("b", embedding="hash").close()
+    with collections.open("b") as recall:
+        assert recall.search("deploy", mode="semantic")["warnings"] == []
     assert collections.names() == ["b"]
 
 
