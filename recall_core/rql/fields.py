@@ -141,7 +141,7 @@ def check_meta(key: object, *values: object) -> None:
         elif isinstance(value, int) and abs(value) > float_info.max:
             reason = "A number is too large"
     if reason:
-        hint = '{"Eq": ["key", "value"]}, or In, Range, All, Any, Not'
+        hint = 'a key such as "lang", and "de", 1, 0.5, True or None'
         raise UsageError("bad_filter", f"{reason}.", hint=hint)
 
 

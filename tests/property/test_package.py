@@ -69,6 +69,13 @@ def test_package_is_verbatim_cited_and_within_budget(candidates: list[Candidate]
     ]
 
 
+def test_copies_of_a_text_are_packed_once() -> None:
+    given = [Candidate(name, 0, "To undo a deploy, ask.", 1.0, 0, (), {}) for name in ("b", "a", "c")]
+    made = package("undo", [*given, Candidate("d", 3, "Another text.", 0.5, 7, (), {})])
+    assert [each.doc_id for each in made.evidence] == ["b", "d"]
+    assert [(each.reason, each.rank, each.chunks, each.path) for each in made.omitted] == [("copy", 1, 2, "a")]
+
+
 def test_cut_candidate_keeps_its_sentence_for_the_query() -> None:
     text = "Backups run every night at two. To undo a deploy, run it with undo. The team reads mail at noon. "
     made = package("undo a deploy", [Candidate("a", 0, text, 1.0, 0, (), {})], PackagePolicy(budget_tokens=10))
