@@ -52,10 +52,10 @@ __all__ = [
     "ChunkPolicy",
     "CompressPolicy",
     "Evidence",
+    "EvidencePackage",
     "Excerpt",
     "FuseParams",
     "Normalized",
-    "Package",
     "PackagePolicy",
     "Piece",
     "RetrievePlan",
@@ -261,7 +261,7 @@ class Evidence(NamedTuple):
     metadata: Mapping[str, Any]
 
 
-class Package(NamedTuple):
+class EvidencePackage(NamedTuple):
     """Evidence for a query as one text within a token budget. omitted: the other candidates, with reasons."""
 
     query: str
@@ -474,7 +474,7 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
     )
 
 
-def package(query: str, candidates: Sequence[Candidate], policy: PackagePolicy = PackagePolicy()) -> Package:
+def package(query: str, candidates: Sequence[Candidate], policy: PackagePolicy = PackagePolicy()) -> EvidencePackage:
     """Return the candidates, best first, as numbered and cited blocks of one text within a token budget.
 
     Candidates of a document that touch or overlap share a block. Of candidates with the same text, one is packed. The
@@ -486,7 +486,7 @@ def package(query: str, candidates: Sequence[Candidate], policy: PackagePolicy =
     options = {**CONTEXT_FORMATS[policy.format], **policy._asdict()}
     del options["format"]
     config = replace(Config(), options, where="PackagePolicy")
-    copies = _Copies(query, candidates)
+    copies = _CandidateCopies(query, candidates)
     packed = pack(
         (copies.hit(same[0]) for same in copies.ids.values()),
         total=len(copies.ranked),
@@ -495,7 +495,7 @@ def package(query: str, candidates: Sequence[Candidate], policy: PackagePolicy =
         config=config,
         alike=copies,
     )
-    return Package(
+    return EvidencePackage(
         query,
         packed.text,
         packed.counter,
@@ -522,7 +522,7 @@ def package(query: str, candidates: Sequence[Candidate], policy: PackagePolicy =
     )
 
 
-class _Copies:
+class _CandidateCopies:
     """The candidates of a package as hits. Later ones with the same text are copies of the first one."""
 
     def __init__(self, query: str, candidates: Sequence[Candidate]) -> None:

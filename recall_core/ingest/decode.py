@@ -295,7 +295,7 @@ def _bad_archive(path: str, reason: str) -> IngestError:
 _MAY_CHANGE = re.compile("\\A\ufeff+|\r\n?|[^\r]?[\x80-\U0010ffff]+")
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """A changed stretch of a text, in code points. It corresponds to its source only as a whole."""
 
     offset: int
@@ -312,7 +312,7 @@ class Normalized(NamedTuple):
     """The decoded text before normalization."""
     encoding: str
     """Encoding of the bytes, by Python's name; "" for a string."""
-    edits: tuple[Edit, ...]
+    edits: tuple[TextEdit, ...]
     """Every difference between text and source, by offset."""
 
     def source_offset(self, offset: int) -> int:
@@ -336,13 +336,13 @@ def normalize(content: str | bytes, *, encoding: str = "") -> Normalized:
     if not isinstance(source, str):
         decoded = decode_file(source, path="The content", parser="text", encoding=encoding)
         name, source = decoded.encoding, decoded.content.decode()
-    edits: list[Edit] = []
+    edits: list[TextEdit] = []
     texts: list[str] = []
     size = done = 0
     for start, before, after in _changes(source):
         texts += [source[done:start], after]
         size += start - done
-        edits.append(Edit(size, len(after), start, len(before)))
+        edits.append(TextEdit(size, len(after), start, len(before)))
         size += len(after)
         done = start + len(before)
     return Normalized("".join([*texts, source[done:]]), source, name, tuple(edits))
