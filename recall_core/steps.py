@@ -1,31 +1,78 @@
-"""The steps of retrieval as composable functions: chunk, index, retrieve, fuse, rerank, compress."""
+"""The steps of retrieval as composable functions, from `normalize` to `package`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from math import fsum, isfinite
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from recall_core.api.recall import Ask, Recall
+from recall_core.argument_types import expect_type
 from recall_core.config import RRF_K, Config, Settings, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.ingest.chunk import chunk as spans_of
+from recall_core.ingest.decode import Normalized, normalize
 from recall_core.ingest.metadata import why_unfit
 from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import settings_of_pieces
 from recall_core.ingest.vectors import Pace, check_cut, cut_by, embed_in_calls, missing_texts, with_vectors
 from recall_core.pack.compress import Excerpt, Passage, overlap
 from recall_core.pack.compress import compress as best_windows
+from recall_core.pack.layout import chunk_of
+from recall_core.pack.policy import pack
 from recall_core.ports import Reranker
-from recall_core.rql.ast import Field, In
-from recall_core.text import Counter, counter, embedded_hash, nfc
-from recall_core.types import NewChunk, NewDocument, NewFile, Row, Span
+from recall_core.retrieve.asking import CONTEXT_FORMATS
+from recall_core.rql.ast import And, Expr, Field, Has, In, IsNull
+from recall_core.rql.fields import check_meta, meta_equals
+from recall_core.rql.print import print_filter
+from recall_core.text import Counter, cite, counter, embedded_hash, nfc
+from recall_core.types import (
+    Chunk,
+    Document,
+    Hit,
+    HitPassage,
+    MetaValue,
+    NewChunk,
+    NewDocument,
+    NewFile,
+    Omission,
+    Row,
+    Span,
+)
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.question import literal
 
+__all__ = [
+    "COLLECTION",
+    "SPEC_VERSION",
+    "Candidate",
+    "ChunkPolicy",
+    "CompressPolicy",
+    "Evidence",
+    "EvidencePackage",
+    "Excerpt",
+    "FuseParams",
+    "Normalized",
+    "PackagePolicy",
+    "Piece",
+    "RetrievePlan",
+    "Scorer",
+    "Segment",
+    "chunk",
+    "compress",
+    "fuse",
+    "index",
+    "normalize",
+    "package",
+    "rerank",
+    "retrieve",
+]
+
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
+_TAGS = Field("doc", "tags")
 
 
 class Piece(NamedTuple):
@@ -106,7 +153,9 @@ the first is 0)."""
 
 COLLECTION = "default"
 
-"""The only collection in a store's file. The key of a chunk is (collection, doc_id, chunk_index)."""
+"""The collection of a store's file outside `Recall.collections`.
+
+The key of a chunk is (collection, doc_id, chunk_index)."""
 
 Scorer = Callable[[str, Sequence[str]], Sequence[float]]
 
@@ -159,6 +208,10 @@ class Candidate(NamedTuple):
     offset: int
     tags: tuple[str, ...]
     metadata: Mapping[str, Any]
+    line_start: int = 1
+    """Line of its first character in the document, from 1."""
+    place: str | None = None
+    """Where it is in its file, if lines are not the file's, such as `page 3`."""
 
 
 class FuseParams(NamedTuple):
@@ -176,6 +229,56 @@ class CompressPolicy(NamedTuple):
     sentences: int = 2
     counter: str = Config().counter
     scorer: Scorer | None = None
+
+
+class PackagePolicy(NamedTuple):
+    """Options of package. format: plain, markdown or xml. diversity: most candidates per document, 0 for no limit."""
+
+    budget_tokens: int = Config().budget_tokens
+    counter: str = Config().counter
+    format: str = "plain"
+    diversity: int = Config().diversity
+
+
+class Evidence(NamedTuple):
+    """A block of a package: a verbatim slice of a document, `document_text[offset:end] == text`, in code points."""
+
+    number: int
+    """Its number in the text of the package, from 1."""
+    citation: str
+    """Path and lines, such as `notes/a.md:3-5`, or another place in the file."""
+    doc_id: str
+    chunk_indexes: tuple[int, ...]
+    """The candidates that it is made of. Their slices touch or overlap."""
+    offset: int
+    end: int
+    text: str
+    is_cut: bool
+    """True if a part of its candidate did not fit."""
+    score: float
+    """The highest score of its candidates."""
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+
+
+class EvidencePackage(NamedTuple):
+    """Evidence for a query as one text within a token budget. omitted: the other candidates, with reasons."""
+
+    query: str
+    text: str
+    """The blocks, each below a line with its number and citation."""
+    counter: str
+    budget_tokens: int
+    used_tokens: int
+    evidence: tuple[Evidence, ...]
+    omitted: tuple[Omission, ...]
+    warnings: tuple[str, ...]
+    spec_version: str = SPEC_VERSION
+
+    def to_json(self) -> str:
+        """Return the package as one line of JSON with sorted keys. Equal packages give equal bytes."""
+        lists = {key: [each._asdict() for each in getattr(self, key)] for key in ("evidence", "omitted")}
+        return json.dumps({**self._asdict(), **lists}, ensure_ascii=False, sort_keys=True, default=dict)
 
 
 def chunk(text_or_segments: str | Iterable[Segment], policy: ChunkPolicy = ChunkPolicy()) -> list[Piece]:
@@ -254,13 +357,38 @@ def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[
         }
 
 
-def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
+def retrieve(
+    query: str,
+    plan: RetrievePlan,
+    store: Recall,
+    *,
+    tags_any: Sequence[str] | None = None,
+    tags_all: Sequence[str] = (),
+    metadata: Mapping[str, MetaValue] = NO_METADATA,
+) -> list[Candidate]:
     """Return the candidates of a store's signals, at most plan.k per signal, best first by the store's score.
 
     With one signal the score is its normalized value from 0 to 1; with two it is their fusion according to the
     settings. Ties by doc_id and chunk_index. No sparse-document recall and no reranking.
+    All filters apply before the best plan.k are chosen; a candidate passes each of them.
+    tags_any: at least one of these, so nothing passes without any; None for no such filter.
+    tags_all: every one of these.
+    metadata: the value of each of these keys. None means no value. "1", 1 and True differ; 1 and 1.0 are equal.
+    Raises UsageError `bad_filter` for tags, keys and values that no document can have; RqlError for plan.filter.
     """
     asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
+    any_of = expect_type("tags_any", tags_any, "Sequence[str] | None")
+    all_of = expect_type("tags_all", tags_all, "Sequence[str]")
+    check_meta("tags", *(any_of or ()), *all_of)
+    terms: list[Expr] = [] if asked.where is None else [asked.where]
+    if any_of is not None:
+        terms.append(Has(_TAGS, "ANY", any_of) if any_of else IsNull(Field("doc", "path")))
+    if all_of:
+        terms.append(Has(_TAGS, "ALL", all_of))
+    terms += [meta_equals(key, value) for key, value in metadata.items()]
+    if terms:
+        where = And(tuple(terms)) if len(terms) > 1 else terms[0]
+        asked = asked._replace(where=where, filters=print_filter(where))
     config = asked.config._replace(
         pool=max(plan.k, asked.config.pool), sparse_recall=False, rerank="", collapse=False
     )
@@ -346,9 +474,108 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
     )
 
 
+def package(query: str, candidates: Sequence[Candidate], policy: PackagePolicy = PackagePolicy()) -> EvidencePackage:
+    """Return the candidates, best first, as numbered and cited blocks of one text within a token budget.
+
+    Candidates of a document that touch or overlap share a block. Of candidates with the same text, one is packed. The
+    first that does not fit ends packing; its best part for the query is the last block. Evidence and omitted add up
+    to all candidates. If a candidate is given twice, the first one counts.
+    Raises UsageError `bad_value` for an unknown format, ConfigError for limits as in recall.toml.
+    """
+    expect_choice("format", policy.format, CONTEXT_FORMATS)
+    options = {**CONTEXT_FORMATS[policy.format], **policy._asdict()}
+    del options["format"]
+    config = replace(Config(), options, where="PackagePolicy")
+    copies = _CandidateCopies(query, candidates)
+    packed = pack(
+        (copies.hit(same[0]) for same in copies.ids.values()),
+        total=len(copies.ranked),
+        budget_tokens=config.budget_tokens,
+        counter=counter(config.counter),
+        config=config,
+        alike=copies,
+    )
+    return EvidencePackage(
+        query,
+        packed.text,
+        packed.counter,
+        packed.budget_tokens,
+        packed.used_tokens,
+        tuple(
+            Evidence(
+                block.number,
+                cite(block.doc.path, block.line_start, block.line_end, block.place),
+                block.doc.path,
+                tuple(sorted(copies.ranked[each][1].chunk_index for each in block.chunk_ids)),
+                block.offset,
+                block.end,
+                block.text,
+                block.truncated,
+                max(copies.ranked[each][1].score for each in block.chunk_ids),
+                block.doc.tags,
+                block.doc.meta,
+            )
+            for block in packed.blocks
+        ),
+        packed.omitted,
+        packed.warnings,
+    )
+
+
+class _CandidateCopies:
+    """The candidates of a package as hits. Later ones with the same text are copies of the first one."""
+
+    def __init__(self, query: str, candidates: Sequence[Candidate]) -> None:
+        self.query = query
+        self.ranked: dict[str, tuple[int, Candidate]] = {}
+        """Rank and candidate by id."""
+        self.ids: dict[str, list[str]] = {}
+        """Ids by text, in rank order."""
+        for each in candidates:
+            if (name := f"{each.doc_id}#{each.chunk_index}") not in self.ranked:
+                self.ranked[name] = len(self.ranked) + 1, each
+                self.ids.setdefault(each.content, []).append(name)
+
+    def count(self, hit: Hit) -> int:
+        """Return the number of copies."""
+        return len(self.ids[chunk_of(hit).text]) - 1
+
+    def others(self, hit: Hit) -> Iterator[Hit]:
+        """Yield the copies in order."""
+        return (self.hit(name)._replace(rank=hit.rank) for name in self.ids[chunk_of(hit).text][1:])
+
+    def hit(self, name: str) -> Hit:
+        """Return the candidate with this id as a hit, with its best sentence as the passage."""
+        rank, candidate = self.ranked[name]
+        doc_id, _, text, score, offset, tags, metadata, line, place = candidate
+        policy = CompressPolicy(budget_tokens=len(text), sentences=1, counter="whitespace")
+        best = compress(self.query, [candidate], policy)[:1]
+        return Hit(
+            rank,
+            score,
+            Document(doc_id, doc_id, "", "", 0, "", None, tags, metadata),
+            Chunk(
+                name,
+                doc_id,
+                offset,
+                offset + len(text),
+                line,
+                line + text.count("\n", 0, max(len(text) - 1, 0)),
+                0,
+                None,
+                text,
+                place=place,
+            ),
+            (),
+            passage=HitPassage(best[0].offset, best[0].end, (best[0].offset,) * 2, None, place) if best else None,
+        )
+
+
 def _candidate(row: Row, chunk_index: int, score: float) -> Candidate:
     doc, text = row.doc, row.chunk
-    return Candidate(doc.path, chunk_index, text.text, score, text.offset, doc.tags, doc.meta)
+    return Candidate(
+        doc.path, chunk_index, text.text, score, text.offset, doc.tags, doc.meta, text.line_start, text.place
+    )
 
 
 def _sort(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -22,6 +22,7 @@ from recall_core.retrieve.plan import Plan
 from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
+    from recall_core.api.collections import Collections
     from recall_core.api.compare import DiffRequest
     from recall_core.api.put import PutCounts, PutDocument
     from recall_core.api.write import AddFields, ImportFields, RootsFields, WarmFields
@@ -87,6 +88,14 @@ class Recall:
         with Recall(Engine(store, config=place.config, base=place.base, toml=place.toml)) as recall:
             response = recall.stats()
             return {**response, "warnings": [*warnings, *response["warnings"]]}
+
+    @classmethod
+    def collections(cls, folder: Path | str, *, trust: bool = False) -> Collections[Self]:
+        """Return the collections of a folder: named stores that are created and opened by name.
+
+        trust: accept everything that the folder's recall.toml and the names of embedders request.
+        """
+        return api.collections.Collections(Path(folder), cls, trust=trust)
 
     @property
     def config(self) -> Config:

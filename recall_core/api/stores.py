@@ -364,7 +364,7 @@ def initial_config(
     values = settings_of(settings, where=flag("set"))
     config = assign(start, values, where=flag("set"))
     config, warnings = _resolve(config if embedding is None else config._replace(embedding=embedding))
-    return (config if values.keys() & _WEIGHTS else _weigh(config)), warnings
+    return (config if values.keys() & _WEIGHTS else weigh(config)), warnings
 
 
 class KeptSettings(NamedTuple):
@@ -383,7 +383,7 @@ def _keep(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     before, toml = found.config, found.toml
     config, warnings = _resolve(before)
     resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
-    suited = _weigh(config)
+    suited = weigh(config)
     if suited != config and not _WEIGHTS & by_key(read_toml(toml)).keys():
         weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
         values = " and ".join(f"{NAMES[key]} = {weight:g}" for key, weight in weights.items())
@@ -394,7 +394,7 @@ def _keep(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     return KeptSettings(found, config, warnings, resolved)
 
 
-def _weigh(config: Config) -> Config:
+def weigh(config: Config) -> Config:
     """Return the config with weights that suit the embedder."""
     weight = vector_weight(config)
     return config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)

@@ -43,7 +43,7 @@ AUTO = "auto"
 
 FOUND_BY_AUTO = ("local", "openai", "gemini")
 
-_KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given")
+KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given")
 
 _TAKE_ARGUMENT = ("onnx", "given")
 
@@ -218,7 +218,7 @@ def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
 def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple[EmbedderKind, Config]]:
     """Yield kinds that may have made vectors of this identity: first from the settings, then by its name."""
     yield from ((found, settings) for found, settings in _find_named(config) if found.recognises(identity, settings))
-    for name in _KNOWN_BY_IDENTITY:
+    for name in KNOWN_BY_IDENTITY:
         settings = config._replace(embedding=name, embedding_dim=dimension)
         if identity.startswith((f"{name}-", f"{name}:")) and kind(name).recognises(identity, settings):
             yield kind(name), settings

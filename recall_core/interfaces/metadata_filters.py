@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from sys import float_info
 from typing import Any as Json
 from typing import cast
 
 from recall_core.errors import UsageError
 from recall_core.rql import ast
-from recall_core.rql.fields import FieldValue, scalar
+from recall_core.rql.fields import FieldValue, check_meta, meta_equals, scalar
 from recall_core.rql.filters import MAX_DEPTH
 from recall_core.rql.print import print_filter
-from recall_core.text import is_storable
 from recall_core.types import MetaValue
 
 Test = Callable[[Mapping[str, object]], bool]
@@ -71,8 +69,7 @@ class MetadataFilter:
         """Return the filter as a tree of RQL."""
         match self:
             case Eq(key, value):
-                field, literal = ast.Field("doc", "meta", key), _literal(value)
-                return ast.IsNull(field) if literal is None else ast.Compare(field, "=", literal)
+                return meta_equals(key, value)
             case In(key, values):
                 field = ast.Field("doc", "meta", key)
                 present = [value for value in map(_literal, values) if value is not None]
@@ -133,7 +130,7 @@ class Eq(MetadataFilter):
     value: MetaValue
 
     def __post_init__(self) -> None:
-        _check(self.key, self.value)
+        check_meta(self.key, self.value)
 
 
 @dataclass(frozen=True)
@@ -145,7 +142,7 @@ class In(MetadataFilter):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(self.values))
-        _check(self.key, *self.values)
+        check_meta(self.key, *self.values)
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ class Range(MetadataFilter):
     max: str | int | float | None = None
 
     def __post_init__(self) -> None:
-        _check(self.key, self.min, self.max)
+        check_meta(self.key, self.min, self.max)
         if isinstance(self.min, bool) or isinstance(self.max, bool):
             raise _bad_filter("True and False have no order")
 
@@ -206,19 +203,6 @@ def _checked_filters(filters: Iterable[MetadataFilter], levels: int = 1) -> tupl
                 raise _too_deep()
             inside += [(inner, below) for inner in ((each.filter,) if isinstance(each, Not) else each.filters)]
     return checked
-
-
-def _check(key: object, *values: object) -> None:
-    if not isinstance(key, str) or not key:
-        raise _bad_filter(f"{key!r} cannot be a key")
-    for text in (key, *(each for each in values if isinstance(each, str))):
-        if "\0" in text or not is_storable(text):
-            raise _bad_filter(f"{text!r} cannot be a key or text of metadata")
-    for value in values:
-        if not isinstance(value, MetaValue) or (isinstance(value, float) and not isfinite(value)):
-            raise _bad_filter(f"Metadata cannot be compared with {value!r}")
-        if isinstance(value, int) and abs(value) > float_info.max:
-            raise _bad_filter("A number is too large")
 
 
 def _with_kind(value: object) -> tuple[bool, FieldValue]:

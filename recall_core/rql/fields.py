@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from math import isfinite
+from sys import float_info
+from typing import Literal, cast
 
+from recall_core.errors import UsageError
 from recall_core.named import NamedTuple
-from recall_core.rql.ast import And, Expr, Field, Not, Or, Query, Score, Words
+from recall_core.rql.ast import And, Compare, Expr, Field, IsNull, Not, Or, Query, Score, Value, Words
 from recall_core.shell import flag
-from recall_core.types import Chunk, Document, Table
+from recall_core.text import is_storable
+from recall_core.types import Chunk, Document, MetaValue, Table
 
 FieldType = Literal["text", "integer", "time", "tags", "meta"]
 FieldValue = str | int | float | bool | tuple[str, ...] | None
@@ -109,6 +113,36 @@ def scalar(value: object) -> FieldValue:
     if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
         return float(value)
     return value if isinstance(value, str | int | float) else None
+
+
+def meta_equals(key: str, value: MetaValue) -> Expr:
+    """Return the filter for documents whose key has this value, or no value if it is None.
+
+    Raises UsageError `bad_filter`, see `check_meta`.
+    """
+    check_meta(key, value)
+    field, literal = Field("doc", "meta", key), cast("Value | None", scalar(value))
+    return IsNull(field) if literal is None else Compare(field, "=", literal)
+
+
+def check_meta(key: object, *values: object) -> None:
+    """Raise UsageError `bad_filter` for a key or values that metadata cannot have.
+
+    A key is text, not empty. A value is text, a finite number, true, false or None. Text has no NUL and no lone
+    surrogate.
+    """
+    reason = "" if isinstance(key, str) and key else f"{key!r} cannot be a key"
+    for text in (each for each in (key, *values) if isinstance(each, str)):
+        if "\0" in text or not is_storable(text):
+            reason = f"{text!r} cannot be a key or text of metadata"
+    for value in values:
+        if not isinstance(value, MetaValue) or (isinstance(value, float) and not isfinite(value)):
+            reason = f"Metadata cannot be compared with {value!r}"
+        elif isinstance(value, int) and abs(value) > float_info.max:
+            reason = "A number is too large"
+    if reason:
+        hint = 'a key such as "lang", and "de", 1, 0.5, True or None'
+        raise UsageError("bad_filter", f"{reason}.", hint=hint)
 
 
 def _selected_name(chosen: Field | Score) -> str:

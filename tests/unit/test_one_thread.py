@@ -33,7 +33,9 @@ from recall_core.types import Root
 from tests.builders import memory_store
 
 WAIT = 120  # seconds, for events that come at once in a working program
-NO_CONNECTION = {"init", "open", "embedders", "check_rql", "format_rql", "verify", "recover", "trust", "within"}
+NO_CONNECTION = {
+    *("init", "open", "collections", "embedders", "check_rql", "format_rql", "verify", "recover", "trust", "within")
+}
 """Static and class methods."""
 FROM_ANY_THREAD = {"interrupt", "end"}
 

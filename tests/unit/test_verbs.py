@@ -19,6 +19,7 @@ from recall_core.steps import (
     ChunkPolicy,
     CompressPolicy,
     FuseParams,
+    PackagePolicy,
     Piece,
     RetrievePlan,
     Segment,
@@ -26,6 +27,8 @@ from recall_core.steps import (
     compress,
     fuse,
     index,
+    normalize,
+    package,
     rerank,
     retrieve,
 )
@@ -327,6 +330,17 @@ def test_compression_uses_the_given_scorer() -> None:
     assert [each.text for each in compress("", given, policy)] == ["A longer one.", "Mid size."]
     with pytest.raises(UsageError, match="must be at least 1"):
         compress("", given, CompressPolicy(sentences=0))
+
+
+def test_citations_of_a_package_lead_back_to_its_text(store: Recall) -> None:
+    raw = "\ufeffBackups run every night.\r\n\r\nTo undo a deploy,\r\nrun it with undo.\r\nTell the team.".encode()
+    index(chunk([Segment("notes/ops.md", normalize(raw).text)], SMALL._replace(overlap_tokens=0)), store)
+
+    made = package("undo a deploy", retrieve("undo a deploy", RetrievePlan(k=1), store), PackagePolicy(14))
+
+    (only,) = made.evidence
+    assert (only.citation, only.is_cut) == ("notes/ops.md:3-3", False)
+    assert only.text.strip() in store.get(only.citation)["found"]["text"]
 
 
 def round_scores(value: Any) -> Any:
