@@ -16,7 +16,7 @@ from recall_core import Recall
 from recall_core.types import Root
 
 BUDGETS = {1_400: 0.45, 100_000: 0.25}
-"""Chunks of the store, and the most that a search may cost beside its cold run."""
+"""Chunks of the store, and the most that a search may cost, as a part of its cold run."""
 
 
 def store_of(home: Path, chunks: int) -> Path:

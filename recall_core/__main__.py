@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
-from recall_core import adapters
+from recall_core import adapters, personal
 from recall_core._version import __version__
 from recall_core.adapters import starting
+from recall_core.errors import RecallError
 
 
 def program() -> None:
@@ -26,7 +28,11 @@ def main() -> int:
     if (code := adapters.client.ask(sys.argv[1:], os.environ)) is not None:
         return code
     cli = adapters.cli  # imported before `run_process` changes the signal handlers
-    return adapters.cli.run_process(lambda streams: cli.main(sys.argv[1:], streams=streams))
+    code = adapters.cli.run_process(lambda streams: cli.main(sys.argv[1:], streams=streams))
+    with suppress(RecallError):  # wrong settings of a person are an error of the commands that need them
+        if sys.argv[1:2] and sys.argv[1] in adapters.client.COMMANDS and personal.load(os.environ).daemon:
+            adapters.daemon.start_unless_running()
+    return code
 
 
 if __name__ == "__main__":

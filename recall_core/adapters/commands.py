@@ -183,8 +183,6 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
             streams = streams._replace(stdout=streams.stderr)
         emit(response, request, streams)
         streams.stdout.flush()
-    if opener is None and command.name in adapters.client.COMMANDS and personal.load(caller.environ()).daemon:
-        adapters.daemon.start_unless_running()
     return command.exit_code(response, request.flags)
 
 

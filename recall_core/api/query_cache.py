@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from recall_core.retrieve.freshness import State, stale_documents
 
 if TYPE_CHECKING:
-    from recall_core.api.engine import Engine
-    from recall_core.retrieve.asking import Ask, Pack
-    from recall_core.retrieve.plan import Plan
+    from pathlib import Path
+
+    from recall_core.store.port import Store
 
 ANSWERS = 256
 MEGABYTES = 16
@@ -41,22 +41,25 @@ class QueryCache:
 
     def answer(
         self,
-        engine: Engine,
-        asked: tuple[Plan, Ask, Pack | None],
+        store: Store,
+        base: Path,
+        asked: tuple[object, ...],
         make: Callable[[dict[str, State | None]], Response],
         *,
         started: float,
     ) -> Response:
         """Return an answer that was kept, with `stats.cached`, or make it. Call it while reading the store.
 
+        asked: everything else that decides the answer, as values whose repr() tells them apart.
+        base: the folder that paths of documents are relative to.
         make: returns the answer, and fills in the state of each file that it checked, by document.
         started: perf_counter() at the start.
         """
-        info = engine.store.info()
-        key = repr((str(engine.base), info.digest, info.generation, engine.notes(), *asked))
+        info = store.info()
+        key = repr((str(base), info.digest, info.generation, *asked))
         kept = self._get(key)
         if kept is not None:
-            states = stale_documents(list(kept.states), store=engine.store, base=engine.base)
+            states = stale_documents(list(kept.states), store=store, base=base)
             if {doc_id: state for doc_id, state in kept.states.items() if state} == states:
                 response = cast(dict[str, Any], pickle.loads(kept.content))  # noqa: S301 - bytes of this process
                 took = round((perf_counter() - started) * 1000, 3)

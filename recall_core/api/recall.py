@@ -554,10 +554,11 @@ class Recall:
         started: float,
     ) -> Answer:
         """Return an answer from the cache, or make it. A reranker may change its mind, so its answers are made."""
-        cache = self.engine.cache
-        if cache is None or plan.config.rerank:
+        engine = self.engine
+        if engine.cache is None or plan.config.rerank:
             return make({})
-        return cache.answer(self.engine, (plan, ask, pack), make, started=started)
+        asked = (engine.notes(), plan, ask, pack)
+        return engine.cache.answer(self.store, engine.base, asked, make, started=started)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)
