@@ -5,7 +5,8 @@
 
 Every store gets the same vectors of 256 components and answers the same queries in turn. An answer is exact if its
 ids are those of float64 cosines to six decimals, ties by id. Chroma's index is approximate. FAISS is a matrix of
-float32 without ids and metadata; it uses every core. Without faiss-cpu it is left out.
+float32 without ids and metadata; without faiss-cpu it is left out. NumPy and FAISS use one thread: on a machine with
+other work, threads of one product wait for each other.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from langchain_core.documents import Document as Theirs
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore as Store
 
+from benchmarks.timing import on_one_thread
 from recall_core.interfaces import Document, Eq, FileVectorStore, InMemoryVectorStore, VectorStore
 
 DIMENSION = 256
@@ -202,4 +204,5 @@ def main(counts: Sequence[int]) -> None:
 
 
 if __name__ == "__main__":
+    on_one_thread("benchmarks.vector_stores")
     main([int(each) for each in sys.argv[1:]] or [1_000, 10_000])
