@@ -1,19 +1,24 @@
-"""Compare the vector stores of `recall_core.interfaces` with LangChain's and Chroma's, in one run.
+"""Compare the vector stores of `recall_core.interfaces` with those of LangChain, Chroma and FAISS, in one run.
 
-    pip install langchain-core chromadb
+    pip install langchain-core chromadb faiss-cpu
     python -m benchmarks.vector_stores [DOCUMENTS...]
 
 Every store gets the same vectors of 256 components and answers the same queries in turn. An answer is exact if its
-ids are those of float64 cosines to six decimals, ties by id. Chroma's index is approximate.
+ids are those of float64 cosines to six decimals, ties by id. Chroma's index is approximate. FAISS is a matrix of
+float32 without ids and metadata; without faiss-cpu it is left out. NumPy and FAISS use one thread: on a machine with
+other work, threads of one product wait for each other.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -23,12 +28,18 @@ from langchain_core.documents import Document as Theirs
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore as Store
 
+from benchmarks.timing import on_one_thread
 from recall_core.interfaces import Document, Eq, FileVectorStore, InMemoryVectorStore, VectorStore
 
 DIMENSION = 256
 QUERIES = 300
 K = 10
 _BATCH = 5_000  # Chroma takes at most 5,461 documents at once
+
+try:
+    import faiss
+except ImportError:
+    faiss = None
 
 Search = Callable[[list[float], bool], list[str]]
 """A query and whether to filter, to ids."""
@@ -93,6 +104,23 @@ def chroma(client: Any) -> Callable[[list[Document]], Search]:
     return index
 
 
+def flat(documents: list[Document]) -> Search:
+    matrix = np.array([each.embedding for each in documents], dtype=np.float32)
+    faiss.normalize_L2(matrix)
+    index = faiss.IndexFlatIP(DIMENSION)
+    index.add(matrix)
+    ids = [each.id for each in documents]
+    passing = [row for row, each in enumerate(documents) if each.metadata["lang"] == "de"]
+    only = faiss.SearchParameters(sel=faiss.IDSelectorBatch(passing))
+
+    def search(query: list[float], is_filtered: bool) -> list[str]:
+        unit = np.array([query], dtype=np.float32)
+        faiss.normalize_L2(unit)
+        return [ids[row] for row in index.search(unit, K, params=only if is_filtered else None)[1][0]]
+
+    return search
+
+
 def exact(documents: list[Document], queries: Sequence[list[float]], *, is_filtered: bool) -> list[list[str]]:
     chosen = [each for each in documents if not is_filtered or each.metadata["lang"] == "de"]
     matrix = np.array([each.embedding for each in chosen])
@@ -102,6 +130,9 @@ def exact(documents: list[Document], queries: Sequence[list[float]], *, is_filte
 
 
 def resident_mb() -> float:
+    """Return the memory in use, after giving back what the allocator keeps from before."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 
 
@@ -113,10 +144,17 @@ def measure(count: int, peers: Sequence[Peer]) -> Iterator[str]:
         for n, vector in enumerate(vectors)
     ]
     queries = chance.standard_normal((QUERIES, DIMENSION)).tolist()
-    conversion = min(_seconds(lambda: np.array(vectors, dtype=np.float32)) for _ in range(15))
-    again = min(_seconds(lambda: InMemoryVectorStore().add(documents)) for _ in range(15))
+    pairs = [
+        (
+            _seconds(lambda: np.array(vectors, dtype=np.float32)),
+            _seconds(lambda: InMemoryVectorStore().add(documents)),
+        )
+        for _ in range(31)
+    ]
+    conversion = median(each for each, _ in pairs)
+    low, middle, high = np.percentile([indexed / each for each, indexed in pairs], (10, 50, 90))
     yield f"{count} documents: NumPy converts the lists in {1e3 * conversion:.1f} ms"
-    yield f"  indexed again in memory in {again / conversion:.2f} x of that"
+    yield f"  indexed in memory in {middle:.2f} x of that (80 % of 31 pairs: {low:.2f} to {high:.2f})"
     searches: dict[str, Search] = {}
     for peer in peers:
         before, began = resident_mb(), perf_counter()
@@ -160,8 +198,11 @@ def main(counts: Sequence[int]) -> None:
                 Peer("chroma in memory", chroma(chromadb.EphemeralClient())),
                 Peer("chroma on disk", chroma(chromadb.PersistentClient(str(Path(folder, "chroma"))))),
             )
+            if faiss is not None:
+                peers += (Peer("faiss flat", flat),)
             print("\n".join(measure(count, peers)), flush=True)
 
 
 if __name__ == "__main__":
+    on_one_thread("benchmarks.vector_stores")
     main([int(each) for each in sys.argv[1:]] or [1_000, 10_000])

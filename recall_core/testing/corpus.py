@@ -55,6 +55,10 @@ CHUNK_FILTERS = (
 )
 QUESTIONS = ("fish", '"fish two" blue', '"blue fish"', "naive swimming", "色", "fish fish red unheard", "unheard")
 
+BETWEEN = "sea salmon otter blue\n"
+NEARLY_HALF = ("one cold river lake otter boat", "small red green pike cold sea")
+"""Questions whose cosine with BETWEEN, 0.3692005 and 0.4681345, float32 sums round to the wrong sixth decimal."""
+
 
 def file_of(
     path: str,

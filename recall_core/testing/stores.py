@@ -32,11 +32,13 @@ from recall_core.store.values import (
     StoreCheck,
 )
 from recall_core.testing.corpus import (
+    BETWEEN,
     CHUNK_FILTERS,
     EMBEDDER,
     FILTERS,
     FISH,
     MTIME_NS,
+    NEARLY_HALF,
     QUESTIONS,
     ROOT,
     best,
@@ -283,6 +285,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             for document in file.documents:
                 doc_id = document.id
                 rows = store.chunks_of(doc_id)
+                assert store.fetch([row.rowid for row in rows]) == rows
                 assert store.document_at(document.path) == doc_id
                 assert [row.chunk.text for row in rows] == [chunk.text for chunk in document.chunks]
                 assert store.text_of(doc_id) == "".join(chunk.text for chunk in document.chunks)
@@ -299,7 +302,11 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         put(store, file_of("a.txt", ["green fish\n"]))
         assert (store.info().documents, store.info().tombstones) == (before.documents, before.tombstones + 1)
         assert store.generation() == before.generation + 1
-        assert [row.chunk.text for row in store.chunks_of(store.document_at("a.txt") or "")] == ["green fish\n"]
+        (row,) = store.chunks_of(store.document_at("a.txt") or "")
+        assert (row.chunk.text, row.doc.tags, row.doc.meta) == ("green fish\n", (), {})
+        put(store, file_of("a.txt", ["green fish\n"], tags=("w",), meta={"n": 2}))
+        (row,) = store.chunks_of(store.document_at("a.txt") or "")
+        assert (row.chunk.text, row.doc.tags, row.doc.meta) == ("green fish\n", ("w",), {"n": 2})
         assert (store.resolve(gone), store.removed_path(gone)) == ([], "a.txt")
 
     def test_repeated_write_changes_no_answer(self) -> None:
@@ -489,10 +496,14 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
 
     def test_cosines_are_exact_to_the_sixth_decimal(self) -> None:
         store = self.filled()
-        rowids, asked = [key.rowid for key in store.candidates(None)], vector_of("one blue fish")
-        exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
-        assert (store.cosines(asked, where=None), find_misjudged(store, asked, exact)) == (exact, [])
-        assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
+        put(store, file_of("late.txt", [BETWEEN]))
+        rowids = [key.rowid for key in store.candidates(None)]
+        for text in ("one blue fish", *NEARLY_HALF):
+            asked = vector_of(text)
+            exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
+            assert (store.cosines(asked, where=None), find_misjudged(store, asked, exact)) == (exact, []), text
+            some = store.cosines(asked, where=None, rowids=rowids[:2])
+            assert some == {rowid: exact[rowid] for rowid in rowids[:2]}, text
 
     def test_vectors_are_found_by_chunk_and_by_text(self) -> None:
         store = self.filled()

@@ -1,4 +1,4 @@
-"""The interfaces of pipelines: seed 3's tests by name, and the edges of each class."""
+"""The interfaces of pipelines: the tests that the design names (core, retrieval, embeddings, graph), and edges."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,8 +47,10 @@ from recall_core.interfaces import (
     VectorStore,
 )
 from recall_core.interfaces.foreign import ReadableStore, mongo_filter, search_diverse
+from recall_core.interfaces.langgraph import retriever_node
 from recall_core.steps import ChunkPolicy
 from tests.pdfs import pdf
+from tests.provider_server import Reply, provider_server
 
 FILTERS = (
     Eq("lang", "de"),
@@ -110,7 +113,7 @@ def ids(
     return " ".join(each.document.id for each in store.search(query, top_k, only))
 
 
-# Seed 3, Core.
+# Core.
 
 
 def test_serde_round_trip_for_document() -> None:
@@ -139,7 +142,7 @@ def test_error_formatting(filled: Callable[..., VectorStore]) -> None:
         filled(Document("", "", {}, [1]))
 
 
-# Seed 3, Retrieval.
+# Retrieval.
 
 
 def test_cosine_ranking_order_with_fixed_vectors(filled: Callable[..., VectorStore]) -> None:
@@ -217,13 +220,59 @@ def test_score_threshold_inclusive_boundary(filled: Callable[..., VectorStore]) 
     assert [(each.document.id, each.score) for each in found] == [("a", 0.6)]
 
 
+# Embeddings. tests/unit/test_embed_live.py asks the real providers.
+
+
+def test_provider_answers_over_http() -> None:
+    with provider_server(16) as server:
+        embedding = ModelEmbedding("openai", embedding_url=server.url, embedding_model="m", embedding_dim=16)
+        made = embedding.embed_batch(["one", "two"])
+        assert made == [embedding.embed("one"), embedding.embed("two")]
+        assert made == [
+            pytest.approx(np.array(each) / np.linalg.norm(each), rel=1e-6)
+            for each in map(server.vector, ("one", "two"))
+        ]
+        server.replies.append(Reply(401, b"{}"))
+        with pytest.raises(ProviderError):
+            embedding.embed("three")
+
+
+# Graph. tests/adapters/test_langgraph.py runs the node in graphs of LangGraph.
+
+
+def test_retriever_node_state_update(filled: Callable[..., VectorStore]) -> None:
+    store = filled(Document("a", "text", {"k": 1}, [0, 1, 0, 0]), Document("b", "", {"k": 2}, [0, 1, 1, 0]))
+    node = retriever_node(Retriever(Hashing(), store))
+    states = (
+        {"query": "x", "retrieved_docs": ["old"]},
+        SimpleNamespace(query="x", metadata_filter=Eq("k", 2)),
+        {"query": "x", "metadata_filter": {"k": 3}},
+    )
+    found = [node(state) for state in states]
+    assert [[each.id for each in update.pop("retrieved_docs")] for update in found] == [["a", "b"], ["b"], []]
+    assert found == [{}, {}, {}]
+
+
+def test_retriever_node_threshold_filtering(filled: Callable[..., VectorStore]) -> None:
+    store = filled(Document("a", "", {}, [0, 3, 4, 0]), Document("b", "", {}, [0, 2.99, 4, 0]))
+    node = retriever_node(Retriever(Hashing(), store, score_threshold=0.6))
+    assert node({"query": "x"}) == {"retrieved_docs": [Document("a", "")]}
+
+
+def test_retriever_node_error_propagation(filled: Callable[..., VectorStore]) -> None:
+    error = ZeroDivisionError("No.")
+    for embedding, kind in ((Failing(error), Other), (Hashing(), DimensionMismatch)):
+        with pytest.raises(kind):
+            retriever_node(Retriever(embedding, filled(Document("a", "", {}, [1]))))({"query": "x"})
+
+
+# The edges.
+
+
 def test_filter_prints_as_rql() -> None:
     assert All((Eq("a.b", True), Any((In("n", (1, None)), Range("n", "a"))))).to_rql() == (
         "doc.meta.'a.b' = TRUE AND ((doc.meta.n IN (1) OR doc.meta.n IS NULL) OR doc.meta.n >= 'a')"
     )
-
-
-# The edges.
 
 
 def test_filter_comes_before_the_cut_and_ties_go_by_id(filled: Callable[..., VectorStore]) -> None:
@@ -464,8 +513,31 @@ def test_loaders_and_splitter_keep_text_and_source(tmp_path: Path) -> None:
         TextLoader(tmp_path / "missing.txt").load()
 
 
-def test_core_imports_no_interfaces_and_no_ecosystem() -> None:
-    code = "import sys, recall_core.adapters.cli, recall_core.api.recall; print(*sys.modules)"
-    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    foreign = ("langchain", "llama_index", "langgraph", "haystack", "recall_core.interfaces")
-    assert [name for name in modules if name.startswith(foreign)] == []
+def test_core_asks_for_no_ecosystem() -> None:
+    run = [sys.executable, "-c", _IMPORT_ALL, "recall_core.interfaces.langchain", "recall_core.interfaces.llamaindex"]
+    before, asked, missing = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split("\n")[:3]
+    assert (before, asked, missing) == ("[]", "[]", "[]")
+
+
+_IMPORT_ALL = """
+import importlib, pkgutil, sys
+
+asked, missing = [], []
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(("langchain", "llama_index", "langgraph", "haystack", "chromadb")):
+            asked.append(name)
+
+sys.meta_path.insert(0, Watch())
+import recall_core.adapters.cli, recall_core.api.recall
+print([name for name in sys.modules if name.startswith("recall_core.interfaces")])
+for module in pkgutil.walk_packages(recall_core.__path__, "recall_core."):
+    if module.name not in sys.argv and not module.name.endswith("__main__"):
+        try:
+            importlib.import_module(module.name)
+        except ImportError as error:
+            missing.append(str(error))
+print(asked)
+print(missing)
+"""
