@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 
-from recall_core import adapters, personal
+import recall_core
+from recall_core import adapters
 from recall_core._version import __version__
 from recall_core.adapters import starting
-from recall_core.errors import RecallError
 
 
 def program() -> None:
@@ -29,9 +28,8 @@ def main() -> int:
         return code
     cli = adapters.cli  # imported before `run_process` changes the signal handlers
     code = adapters.cli.run_process(lambda streams: cli.main(sys.argv[1:], streams=streams))
-    with suppress(RecallError):  # wrong settings of a person are an error of the commands that need them
-        if sys.argv[1:2] and sys.argv[1] in adapters.client.COMMANDS and personal.load(os.environ).daemon:
-            adapters.daemon.start_unless_running()
+    if sys.argv[1:2] and sys.argv[1] in adapters.client.COMMANDS and recall_core.personal.wants_daemon(os.environ):
+        adapters.daemon.start_unless_running()
     return code
 
 

@@ -103,6 +103,14 @@ def variable(name: str) -> str:
     return f"RECALL_{name.upper().replace('.', '_')}"
 
 
+def wants_daemon(environ: Mapping[str, str]) -> bool:
+    """Return True if recalld should start by itself. Wrong settings are an error of other commands."""
+    try:
+        return load(environ).daemon
+    except ConfigError:
+        return False
+
+
 def load(environ: Mapping[str, str], platform: str = sys.platform) -> Personal:
     """Return the settings of a person. See `resolve`."""
     given = {name: each.value for name, each in resolve(environ, platform).items() if each.origin != BUILT_IN}

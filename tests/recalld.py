@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-_TIMES = re.compile(rb'"took_ms":[0-9.e-]+|"timings":\{[^}]*\}|[0-9.]+ ms')
+_TIMES = re.compile(rb',"cached":true|"took_ms":[0-9.e-]+|"timings":\{[^}]*\}|[0-9.]+ ms')
 RECALL = (sys.executable, "-m", "recall_core")
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 
 from recall_core._lazy import np
 from recall_core.api.serving import ConnectionPool, StoreSettings
-from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError
 from recall_core.interfaces.documents import Document, SearchResult, VectorStore
 from recall_core.interfaces.in_memory import unit_vectors
@@ -51,26 +50,24 @@ class RecallSearch:
     def search(self, words: str, *, k: int, mode: str, where: MetadataFilter | str | None) -> list[FoundChunk]:
         """Return the best k chunks, best first. where: a filter, or RQL."""
         rql = where.to_rql() if isinstance(where, MetadataFilter) else where
-        asked = self._pool.ask(lambda recall: recall.search(words, k=k, mode=mode, filter=rql))
-        answer = asked.result()
-        return [_read_hit(hit, answer["warnings"]) for hit in answer["results"]]
-
-
-def _read_hit(hit: ResultView, warnings: Sequence[str]) -> FoundChunk:
-    doc, chunk, score = hit["doc"], hit["chunk"], hit["score"]
-    metadata = {
-        "path": doc["path"],
-        "lines": [chunk["line_start"], chunk["line_end"]],
-        "place": chunk.get("place"),
-        "hash": doc["hash"],
-        "score": score,
-        "passage": hit["passage"]["text"],
-        "title": doc["title"],
-        "tags": doc["tags"],
-        "meta": doc.get("meta", {}),
-        "warnings": list(warnings),
-    }
-    return FoundChunk(chunk["id"], chunk["text"], score, metadata)
+        answer = self._pool.ask(lambda recall: recall.search(words, k=k, mode=mode, filter=rql)).result()
+        found = []
+        for hit in answer["results"]:
+            doc, chunk, score = hit["doc"], hit["chunk"], hit["score"]
+            metadata = {
+                "path": doc["path"],
+                "lines": [chunk["line_start"], chunk["line_end"]],
+                "place": chunk.get("place"),
+                "hash": doc["hash"],
+                "score": score,
+                "passage": hit["passage"]["text"],
+                "title": doc["title"],
+                "tags": doc["tags"],
+                "meta": doc.get("meta", {}),
+                "warnings": list(answer["warnings"]),
+            }
+            found.append(FoundChunk(chunk["id"], chunk["text"], score, metadata))
+        return found
 
 
 def package_missing(package: str, extra: str) -> UsageError:

@@ -514,7 +514,8 @@ def test_loaders_and_splitter_keep_text_and_source(tmp_path: Path) -> None:
 
 
 def test_core_asks_for_no_ecosystem() -> None:
-    run = [sys.executable, "-c", _IMPORT_ALL, "recall_core.interfaces.langchain", "recall_core.interfaces.llamaindex"]
+    adapters = [f"recall_core.interfaces.{name}" for name in ("haystack", "langchain", "llamaindex")]
+    run = [sys.executable, "-c", _IMPORT_ALL, *adapters]
     before, asked, missing = subprocess.run(run, capture_output=True, text=True, check=True).stdout.split("\n")[:3]
     assert (before, asked, missing) == ("[]", "[]", "[]")
 
