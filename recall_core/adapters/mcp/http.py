@@ -12,6 +12,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import anyio
 import h11
 import uvicorn
 from mcp.server.lowlevel import Server
@@ -86,8 +87,20 @@ def door(port: int, *, has_token: bool) -> Door:
     return made._replace(token=token, token_file=file)
 
 
-async def serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> None:
-    """Serve until the process is stopped. ready: called when the server accepts requests."""
+def run(protocol: Server[Any], at: Door, begun: Callable[[], None], ready: Callable[[], None]) -> None:
+    """Serve until the process is stopped.
+
+    begun: called before the server listens. ready: called when it accepts requests.
+    """
+
+    async def serve() -> None:
+        begun()
+        await _serve(protocol, at, ready)
+
+    anyio.run(serve)
+
+
+async def _serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> None:
     hosts = [f"{name}:{at.port}" for name in _NAMES]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
     app: ASGIApp = protocol.streamable_http_app(
