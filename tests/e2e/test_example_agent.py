@@ -17,7 +17,7 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from recall_core.adapters.mcp import sdk
+from recall_core.adapters.mcp import http
 from recall_core.adapters.mcp.server import RecallServer
 from recall_core.adapters.mcp.tools import BY_NAME
 from recall_core.api.recall import Recall
@@ -119,7 +119,7 @@ async def ask_server(store: Path, calls: Sequence[tuple[str, dict[str, object]]]
     """Return the text of the answer to each call, made by the official client to a server in this process."""
     pool = ConnectionPool(StoreSettings(str(store), store))
     try:
-        async with Client(sdk.protocol(RecallServer(), pool)) as client:
+        async with Client(http.protocol(RecallServer(), pool)) as client:
             results = [await client.call_tool(tool, given) for tool, given in calls]
     finally:
         pool.close()

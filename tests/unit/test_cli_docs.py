@@ -138,5 +138,6 @@ def test_generated_docs_match_the_code() -> None:
     generated = run_path(str(DOCS / "generate.py"))
 
     assert generated["SCHEMA"].read_text(encoding="utf-8") == generated["schema"]()
+    assert generated["TOOLS"].read_text(encoding="utf-8") == generated["tools"]()
     assert page("json.md") == generated["page"](page("json.md"))
     assert page("json.md").count("| `found` | get | the text |") == 1

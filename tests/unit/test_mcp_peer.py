@@ -14,13 +14,15 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
 from mcp.server.stdio import stdio_server
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from recall_core.adapters.mcp import offers, sdk, stdio, tools
+from recall_core.adapters.mcp import http, stdio
 from recall_core.adapters.mcp.server import RecallServer, ServerSettings
 from recall_core.api.serving import ConnectionPool, StoreSettings
 from tests.mcp_client import INITIALIZE, PATIENCE, filled
@@ -35,6 +37,18 @@ ENVELOPE = {
 }
 NEWEST = HANDSHAKE_PROTOCOL_VERSIONS[-1]
 COMPLETE = {"ref": {"type": "ref/prompt", "name": "search-first"}, "argument": {"name": "a", "value": "b"}}
+NAMES = (
+    "name",
+    "arguments",
+    "cursor",
+    "uri",
+    "protocolVersion",
+    "capabilities",
+    "clientInfo",
+    "requestId",
+    "_meta",
+    *ENVELOPE,
+)
 REQUESTS: list[tuple[str, Any]] = [
     ("server/discover", {}),
     ("ping", {}),
@@ -69,13 +83,25 @@ REQUESTS: list[tuple[str, Any]] = [
     ("initialize", {"protocolVersion": NEWEST, "capabilities": {}, "clientInfo": CLIENT}),
 ]
 NO_MESSAGES = [
-    "", "garbage", "null", "[]", "[" * 100_000, '{"jsonrpc": "1.0", "id": 1, "method": "ping"}', "Content-Length: 9\r",
-    '{"jsonrpc": "2.0", "id": 1}', '{"jsonrpc": "2.0", "id": 1, "method": 5}', '{"jsonrpc": "2.0", "id": 1, "result": {}}',
-    '{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', '{"jsonrpc": "2.0", "id": true, "method": "ping"}',
-    '{"jsonrpc": "2.0", "id": null, "method": "ping"}', '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}',
-    '{"jsonrpc": "2.0", "method": "notifications/cancelled"}', '{"jsonrpc": "2.0", "method": "notifications/odd"}',
-    '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": [1]}}', '\ufeff{"jsonrpc"',
-]  # fmt: skip
+    "",
+    "garbage",
+    "null",
+    "[]",
+    "[" * 100_000,
+    "Content-Length: 9\r",
+    '\ufeff{"jsonrpc"',
+    '{"jsonrpc": "1.0", "id": 1, "method": "ping"}',
+    '{"jsonrpc": "2.0", "id": 1}',
+    '{"jsonrpc": "2.0", "id": 1, "method": 5}',
+    '{"jsonrpc": "2.0", "id": 1, "result": {}}',
+    '{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}',
+    '{"jsonrpc": "2.0", "id": true, "method": "ping"}',
+    '{"jsonrpc": "2.0", "id": null, "method": "ping"}',
+    '{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}',
+    '{"jsonrpc": "2.0", "method": "notifications/cancelled"}',
+    '{"jsonrpc": "2.0", "method": "notifications/odd"}',
+    '{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": [1]}}',
+]
 
 
 def request(number: object, method: str, params: object) -> str:
@@ -158,7 +184,7 @@ def from_sdk(server: RecallServer, pool: ConnectionPool, lines: list[str]) -> li
     async def talk() -> list[dict[str, Any]]:
         client: Any = Lines(lines)
         async with stdio_server(client, client) as (reading, writing):
-            protocol = sdk.protocol(server, pool)
+            protocol = http.protocol(server, pool)
             await protocol.run(reading, writing, protocol.create_initialization_options())
         return list(client.answers)
 
@@ -182,6 +208,11 @@ class Wire:
 
     def next(self) -> dict[str, Any]:
         return dict(json.loads(json.dumps(self._sent.get(timeout=PATIENCE))))
+
+    def next_answer(self) -> dict[str, Any]:
+        while "id" not in (message := self.next()):
+            pass
+        return message
 
     def is_silent(self) -> bool:
         return self._sent.empty()
@@ -230,10 +261,6 @@ def without_times(value: Any) -> Any:
 def test_peer_knows_the_versions_of_the_sdk() -> None:
     assert stdio.HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
     assert (stdio.VERSION,) == MODERN_PROTOCOL_VERSIONS
-
-
-def test_offered_tools_are_those_of_the_table() -> None:
-    assert list(offers.TOOLS.values()) == tools.described()
 
 
 def test_overlong_message_gets_an_error_and_costs_no_memory() -> None:
@@ -313,14 +340,46 @@ from recall_core.adapters import care, cli
 from recall_core.adapters.mcp import command, server, stdio
 slow = {{"apsw", "argparse", "asyncio", "logging", "mcp", "msgspec", "numpy", "tomllib", "recall_core.api.serving"}}
 seen = []
-peer = stdio.Peer(server.RecallServer(), sys.exit, lambda message: seen.append((message["id"], slow & {{*sys.modules}})))
+note = lambda message: seen.append((message["id"], slow & {{*sys.modules}}))
+peer = stdio.Peer(server.RecallServer(), sys.exit, note)
 peer.receive({json.dumps(INITIALIZE).encode()!r})
 peer.receive({request(1, "tools/list", {}).encode()!r})
 print(seen)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True,
-        encoding="utf-8", check=True,
-    )  # fmt: skip
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=env, capture_output=True, check=True)
 
-    assert done.stdout == "[(0, set()), (1, set())]\n"
+    assert done.stdout == b"[(0, set()), (1, set())]\n"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES) | st.text(), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+METHODS = st.sampled_from(sorted({method for method, _ in REQUESTS}))
+MESSAGES = st.fixed_dictionaries(
+    {"jsonrpc": st.just("2.0"), "method": METHODS | JSON},
+    optional={"id": JSON, "params": JSON | st.dictionaries(st.sampled_from(NAMES), JSON, max_size=5)},
+)
+
+
+@given(messages=st.lists(MESSAGES.map(lambda each: json.dumps(each).encode()) | st.binary(), max_size=6))
+def test_no_input_raises_and_every_request_is_answered_once(pool: ConnectionPool, messages: list[bytes]) -> None:
+    wire = opened(pool)
+    for line in messages:
+        wire.peer.receive(line)
+    asked = [json.loads(line) for line in messages if line.startswith(b'{"jsonrpc"')]
+    ids = [each["id"] for each in asked if is_answered(each)]
+    answers = [wire.next_answer() for _ in ids]
+
+    assert all(-32_700 <= each["error"]["code"] <= -32_000 for each in answers if "error" in each)
+    assert sorted(map(repr, ids)) == sorted(repr(each["id"]) for each in answers)
+    assert wire.is_silent()
+
+
+def is_answered(message: dict[str, Any]) -> bool:
+    is_id = isinstance(message.get("id"), int | str) and not isinstance(message["id"], bool)
+    return is_id and isinstance(message["method"], str) and isinstance(message.get("params"), dict | None)

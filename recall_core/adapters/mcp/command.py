@@ -70,7 +70,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         if flags.http:
             door = mcp.http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
             with closing(pool()) as opened:
-                mcp.http.run(mcp.sdk.protocol(server, opened), door, follow, lambda: _listens(door, streams))
+                mcp.http.run(mcp.http.protocol(server, opened), door, follow, lambda: _listens(door, streams))
         else:
             mcp.stdio.serve(server, pool, follow)
 
