@@ -282,6 +282,33 @@ def test_overlong_message_gets_an_error_and_costs_no_memory() -> None:
     assert [(each["id"], each["error"]["code"]) for each in sent] == [(None, -32600)]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
+def test_full_disk_is_reported_at_the_end() -> None:
+    broken, breaks = os.pipe()
+    writer = stdio._Writer(os.open("/dev/full", os.O_WRONLY), breaks)
+    writer.send({})
+
+    assert os.read(broken, 1) == b""
+    with pytest.raises(OSError, match="No space left"):
+        writer.finish()
+
+
+def test_reading_waits_while_answers_are_unread() -> None:
+    reading, writing = os.pipe()
+    writer = stdio._Writer(writing, writing)
+    writer.send({"text": "x" * 2 * stdio._UNREAD_BYTES})
+    waiting = Thread(target=writer.wait_for_room, daemon=True)
+    waiting.start()
+    waiting.join(0.05)
+    assert waiting.is_alive()
+
+    left = 2 * stdio._UNREAD_BYTES
+    while left > 0:
+        left -= len(os.read(reading, stdio._READ_BYTES))
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
+
+
 def opened(pool: ConnectionPool) -> Wire:
     wire = Wire(RecallServer(), pool)
     wire.ask(json.dumps(INITIALIZE))

@@ -123,7 +123,7 @@ class _Writer:
         self._breaks = breaks
         self._waiting: list[bytes] = []
         self._bytes = 0
-        self._is_broken = False
+        self._error: OSError | None = None
         self._changed = Condition()
         Thread(target=self._run, name="recall-writer", daemon=True).start()
 
@@ -138,12 +138,14 @@ class _Writer:
     def wait_for_room(self) -> None:
         """Wait while too much is unread."""
         with self._changed:
-            self._changed.wait_for(lambda: self._bytes <= _UNREAD_BYTES or self._is_broken)
+            self._changed.wait_for(lambda: self._bytes <= _UNREAD_BYTES or self._error)
 
     def finish(self) -> None:
-        """Wait until everything is written, for a short time."""
+        """Wait until everything is written, for a short time. Raises OSError unless the reader is gone."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._bytes or self._is_broken, _LAST_SECONDS)
+            self._changed.wait_for(lambda: not self._bytes or self._error, _LAST_SECONDS)
+        if self._error is not None and not isinstance(self._error, BrokenPipeError):
+            raise self._error
 
     def _run(self) -> None:
         try:
@@ -158,9 +160,9 @@ class _Writer:
                     with self._changed:
                         self._bytes -= written
                         self._changed.notify_all()
-        except OSError:  # the reader is gone
+        except OSError as error:
             with self._changed:
-                self._is_broken = True
+                self._error = error
                 self._changed.notify_all()
             os.close(self._breaks)
 
