@@ -180,10 +180,10 @@ class _Call:
         self.is_over = False
 
     def cancel(self) -> None:
-        """End the call without an answer."""
-        self.is_over = True
-        if self.asked is not None:
-            self.asked.cancel()
+        """Stop the work. The call must be over, so that nothing answers it."""
+        asked = self.asked
+        if asked is not None:
+            asked.cancel()
 
 
 class Peer:
@@ -232,8 +232,12 @@ class Peer:
 
     def close(self) -> None:
         """Cancel the running calls, tell the client so, and close the pool."""
-        while self._calls:
-            _, call = self._calls.popitem()
+        with self._lock:
+            calls = [*self._calls.values()]
+            self._calls.clear()
+            for call in calls:
+                call.is_over = True
+        for call in calls:
             call.cancel()
             self._refuse(call.request, ProtocolError(_CLOSED, "The connection is closed."))
         with self._making:
@@ -297,6 +301,7 @@ class Peer:
             if call.is_over:
                 return
             call.is_over = True
+            call.asked = None  # it refers to this call, and the collector of such circles runs rarely
             if self._calls.get(str(call.request)) is call:
                 del self._calls[str(call.request)]
         error = outcome if isinstance(outcome, RecallError) else outcome.exception()
