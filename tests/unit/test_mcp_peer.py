@@ -200,7 +200,7 @@ class Wire:
 
     def ask(self, line: str) -> list[dict[str, Any]]:
         """Return the messages up to the answer."""
-        self.peer.receive(line.encode(errors="surrogatepass"))
+        self.peer.receive([line.encode(errors="surrogatepass")])
         messages = [self.next()]
         while "id" not in messages[-1]:
             messages.append(self.next())
@@ -224,7 +224,7 @@ def from_peer(server: RecallServer, pool: ConnectionPool, lines: list[str]) -> l
         if is_request(line):
             answers += wire.ask(line)
         else:
-            wire.peer.receive(line.encode())
+            wire.peer.receive([line.encode()])
             assert wire.is_silent(), line
     return answers
 
@@ -272,13 +272,13 @@ def test_overlong_message_gets_an_error_and_costs_no_memory() -> None:
             stream.write(b"x" * size + b"\n{}\n" + b"last")
 
     Thread(target=write).start()
-    first, *others = stdio._lines(reading, [])
+    first, *others = (line for lines in stdio._lines(reading, []) for line in lines)
     os.close(reading)
 
     assert stdio.MOST_BYTES < len(first) < size
     assert others == [b"{}", b"last"]
     sent: list[dict[str, Any]] = []
-    stdio.Peer(RecallServer(), pytest.fail, sent.append).receive(first)
+    stdio.Peer(RecallServer(), pytest.fail, sent.append).receive([first])
     assert [(each["id"], each["error"]["code"]) for each in sent] == [(None, -32600)]
 
 
@@ -322,6 +322,20 @@ def test_lone_surrogate_is_an_error_of_the_call(pool: ConnectionPool) -> None:
         assert "bad_arguments" in answer["result"]["content"][0]["text"]
 
 
+def cancel(number: object) -> bytes:
+    params = {"requestId": number}
+    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).encode()
+
+
+def test_call_that_comes_with_its_cancel_does_not_start() -> None:
+    sent: list[dict[str, Any]] = []
+    peer = stdio.Peer(RecallServer(), pytest.fail, sent.append)
+    call = request(1, "tools/call", {"name": "status"}).encode()
+    peer.receive([json.dumps(INITIALIZE).encode(), call, request(2, "ping", {}).encode(), cancel(1), cancel(2)])
+
+    assert [each["id"] for each in sent] == [0, 2]
+
+
 def test_cancelled_call_is_neither_started_nor_answered(tmp_path: Path) -> None:
     busy = ConnectionPool(StoreSettings(str(filled(tmp_path / "store", {"a.md": "A.\n"}))), connections=1)
     begun, go = Event(), Event()
@@ -329,12 +343,8 @@ def test_cancelled_call_is_neither_started_nor_answered(tmp_path: Path) -> None:
     begun.wait(PATIENCE)
     wire = opened(busy)
     for number in (1, 2, "3"):
-        wire.peer.receive(request(number, "tools/call", {"name": "status"}).encode())
-    for number in ("1", 3, 99):
-        params = {"requestId": number}
-        wire.peer.receive(
-            json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).encode()
-        )
+        wire.peer.receive([request(number, "tools/call", {"name": "status"}).encode()])
+    wire.peer.receive([cancel(number) for number in ("1", 3, 99)])
     go.set()
 
     assert holding.result()
@@ -349,7 +359,7 @@ def test_end_of_input_answers_calls_with_an_error(tmp_path: Path) -> None:
     go = Event()
     busy.ask(lambda _: go.wait(PATIENCE))
     wire = opened(busy)
-    wire.peer.receive(request(8, "tools/call", {"name": "status"}).encode())
+    wire.peer.receive([request(8, "tools/call", {"name": "status"}).encode()])
     closing = Thread(target=wire.peer.close)
     closing.start()
     answer = wire.next()
@@ -369,8 +379,7 @@ slow = {{"apsw", "argparse", "asyncio", "logging", "mcp", "msgspec", "numpy", "t
 seen = []
 note = lambda message: seen.append((message["id"], slow & {{*sys.modules}}))
 peer = stdio.Peer(server.RecallServer(), sys.exit, note)
-peer.receive({json.dumps(INITIALIZE).encode()!r})
-peer.receive({request(1, "tools/list", {}).encode()!r})
+peer.receive([{json.dumps(INITIALIZE).encode()!r}, {request(1, "tools/list", {}).encode()!r}])
 print(seen)
 """
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -396,8 +405,7 @@ MESSAGES = st.fixed_dictionaries(
 @given(messages=st.lists(MESSAGES.map(lambda each: json.dumps(each).encode()) | st.binary(), max_size=6))
 def test_no_input_raises_and_every_request_is_answered_once(pool: ConnectionPool, messages: list[bytes]) -> None:
     wire = opened(pool)
-    for line in messages:
-        wire.peer.receive(line)
+    wire.peer.receive(messages)
     asked = [json.loads(line) for line in messages if line.startswith(b'{"jsonrpc"')]
     ids = [each["id"] for each in asked if is_answered(each)]
     answers = [wire.next_answer() for _ in ids]

@@ -10,7 +10,7 @@ import json
 import os
 import select
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import Condition, Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,8 @@ _READ_BYTES = 65_536
 """The capacity of a pipe in bytes."""
 _UNREAD_BYTES = 4 << 20
 """While a client leaves more bytes of answers unread, its messages wait in their pipe."""
+_FLOOD, _MORE_SECONDS = 16, 0.005
+"""After so many messages at once, wait this long for more, such as cancels of calls among them."""
 _LAST_SECONDS = 1.0
 """How long the last answers may take to leave, after the client has closed stdin."""
 
@@ -50,10 +52,11 @@ _CACHEABLE = frozenset(
     ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read")
 )
 """Methods whose results say since `VERSION` how long a client may keep them."""
+_CALL, _CANCEL = "tools/call", "notifications/cancelled"
 _TEXT, _OBJECT = (str, "a string"), (dict, "an object")
 _TAKES: Mapping[str, Mapping[str, tuple[type, str]]] = {
     "initialize": {"protocolVersion": _TEXT, "capabilities": _OBJECT, "clientInfo": _OBJECT},
-    "tools/call": {"name": _TEXT},
+    _CALL: {"name": _TEXT},
     "prompts/get": {"name": _TEXT},
     "resources/read": {"uri": _TEXT},
 }
@@ -77,8 +80,8 @@ def serve(server: RecallServer, pool: Callable[[], ConnectionPool], begun: Calla
     # The write end of a pipe becomes readable when its reader is gone.
     closing = [broken, *([writing] if stat.S_ISFIFO(os.fstat(writing).st_mode) else [])]
     try:
-        for line in _lines(reading, closing):
-            client.receive(line)
+        for lines in _lines(reading, closing):
+            client.receive(lines)
             writer.wait_for_room()
     finally:
         client.close()
@@ -93,26 +96,29 @@ def _take_descriptor(descriptor: int, instead: int) -> int:
     return taken
 
 
-def _lines(reading: int, closing: Sequence[int]) -> Iterator[bytes]:
-    """Yield lines until the end, or until a descriptor of `closing` is readable.
+def _lines(reading: int, closing: Sequence[int]) -> Iterator[list[bytes]]:
+    """Yield the lines that have come, until the end, or until a descriptor of `closing` is readable.
 
     Of a line of more than MOST_BYTES, yield a start that is longer.
     """
     rest: list[bytes] = []
-    size = 0
-    while select.select([reading, *closing], [], [])[0] == [reading]:
-        chunk = os.read(reading, _READ_BYTES)
-        *lines, last = chunk.split(b"\n")
-        if lines:
-            yield b"".join((*rest, lines[0]))
-            yield from lines[1:]
-            rest, size = [], 0
-        if size <= MOST_BYTES:
-            rest.append(last)
-            size += len(last)
-        if not chunk:
-            yield b"".join(rest)
-            return
+    size, chunk = 0, b"-"
+    while chunk and select.select([reading, *closing], [], [])[0] == [reading]:
+        lines: list[bytes] = []
+        taken, may_have_more = 0, True
+        while may_have_more:
+            chunk = os.read(reading, _READ_BYTES)
+            first, *others = chunk.split(b"\n")
+            if size <= MOST_BYTES:
+                rest.append(first)
+                size += len(first)
+            if others:
+                lines += [b"".join(rest), *others[:-1]]
+                rest, size = others[-1:], len(others[-1])
+            taken += len(chunk)
+            is_flood = bool(chunk) and len(lines) >= _FLOOD and taken < _UNREAD_BYTES
+            may_have_more = is_flood and bool(select.select([reading], [], [], _MORE_SECONDS)[0])
+        yield lines if chunk else [*lines, b"".join(rest)]
 
 
 class _Writer:
@@ -209,26 +215,42 @@ class Peer:
         """By request id. A client may cancel 7 as "7"."""
         self._lock = Lock()
 
-    def receive(self, line: bytes) -> None:
-        """Handle one message. Drop what is none, like the SDK, unless it is too long."""
+    def receive(self, lines: Iterable[bytes]) -> None:
+        """Handle messages in order. A call that is already cancelled does not start."""
+        cancelled: set[str] = set()
+        messages: list[Message] = []
+        for message in reversed([*filter(None, map(self._read, lines))]):
+            if message["method"] == _CANCEL:
+                cancelled.add(str((message.get("params") or {}).get("requestId")))
+            elif message["method"] == _CALL and str(message.get("id")) in cancelled:
+                cancelled.discard(str(message["id"]))
+                continue
+            messages.append(message)
+        for message in reversed(messages):
+            request, method, params = message.get("id"), message["method"], message.get("params") or {}
+            if isinstance(request, int | str) and not isinstance(request, bool):
+                self._answer(request, method, params)
+            elif method == "notifications/initialized":
+                self._is_open = True
+            elif method == _CANCEL:
+                self._cancel(params.get("requestId"))
+
+    def _read(self, line: bytes) -> Message | None:
+        """Return a request or a notification. Drop anything else, like the SDK, unless it is too long."""
         if len(line) > MOST_BYTES:
             self._refuse(None, ProtocolError(_INVALID_REQUEST, f"A message has at most {MOST_BYTES} bytes."))
-            return
+            return None
         try:
             message = json.loads(line.decode(errors="replace"))
         except (ValueError, RecursionError):
-            return
-        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return
-        request, method, params = message.get("id"), message.get("method"), message.get("params")
-        if not isinstance(method, str) or not isinstance(params, dict | None):
-            return
-        if isinstance(request, int | str) and not isinstance(request, bool):
-            self._answer(request, method, params or {})
-        elif method == "notifications/initialized":
-            self._is_open = True
-        elif method == "notifications/cancelled":
-            self._cancel((params or {}).get("requestId"))
+            return None
+        is_message = (
+            isinstance(message, dict)
+            and message.get("jsonrpc") == "2.0"
+            and isinstance(message.get("method"), str)
+            and isinstance(message.get("params"), dict | None)
+        )
+        return message if is_message else None
 
     def close(self) -> None:
         """Cancel the running calls, tell the client so, and close the pool."""
