@@ -187,7 +187,7 @@ class _Call:
 
     def cancel(self) -> None:
         """Stop the work. The call must be over, so that nothing answers it."""
-        asked = self.asked
+        asked, self.asked = self.asked, None
         if asked is not None:
             asked.cancel()
 
@@ -323,7 +323,7 @@ class Peer:
             if call.is_over:
                 return
             call.is_over = True
-            call.asked = None  # it refers to this call, and the collector of such circles runs rarely
+            call.asked = None  # it refers to this call, and the garbage collector runs rarely
             if self._calls.get(str(call.request)) is call:
                 del self._calls[str(call.request)]
         error = outcome if isinstance(outcome, RecallError) else outcome.exception()
