@@ -245,7 +245,7 @@ def test_caller_hears_that_a_query_goes_on(served: Served, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_many_callers_beside_a_writer_read_one_generation_each(served: Served) -> None:
+def test_callers_read_one_generation_each_during_writes(served: Served) -> None:
     texts = served.folder / "more"
     texts.mkdir()
     by_state: dict[tuple[str, str], set[bytes]] = defaultdict(set)

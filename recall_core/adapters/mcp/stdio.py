@@ -74,7 +74,7 @@ def serve(server: RecallServer, pool: Callable[[], ConnectionPool], begun: Calla
     """
     reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
     broken, breaks = os.pipe()
-    writer = _Writer(writing, breaks)
+    writer = _LineWriter(writing, breaks)
     client = Peer(server, pool, writer.send)
     begun()
     # The write end of a pipe becomes readable when its reader is gone.
@@ -121,7 +121,7 @@ def _lines(reading: int, closing: Sequence[int]) -> Iterator[list[bytes]]:
         yield lines if chunk else [*lines, b"".join(rest)]
 
 
-class _Writer:
+class _LineWriter:
     """Messages on their way out. A thread writes them, so that a client that reads nothing blocks no call."""
 
     def __init__(self, descriptor: int, breaks: int) -> None:
