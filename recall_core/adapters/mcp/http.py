@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recall_core import files, paths
 from recall_core.adapters.mcp.offers import SERVER
-from recall_core.adapters.mcp.server import ProtocolError, RecallServer, ToolCall
+from recall_core.adapters.mcp.server import PendingCall, ProtocolError, RecallServer
 from recall_core.api.serving import ConnectionPool
 from recall_core.errors import RecallError, UsageError
 
@@ -101,7 +101,7 @@ def protocol(server: RecallServer, pool: ConnectionPool) -> Server[Any]:
             given = {} if params is None else params.model_dump(by_alias=True, mode="json", exclude_none=True)
             try:
                 found = server.methods[method](given)
-                if isinstance(found, ToolCall):
+                if isinstance(found, PendingCall):
                     found = await _answer(server, pool, found, context)
             except ProtocolError as error:
                 raise MCPError(error.code, error.message, error.data) from error
@@ -125,7 +125,7 @@ def protocol(server: RecallServer, pool: ConnectionPool) -> Server[Any]:
 
 
 async def _answer(
-    server: RecallServer, pool: ConnectionPool, question: ToolCall, context: ServerRequestContext[Any]
+    server: RecallServer, pool: ConnectionPool, question: PendingCall, context: ServerRequestContext[Any]
 ) -> dict[str, Any]:
     """Run the question in the pool. Cancelling this call cancels it. Raises ProtocolError."""
     request = context.request

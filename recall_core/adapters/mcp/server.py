@@ -109,7 +109,7 @@ class ProtocolError(Exception):
         self.data = data
 
 
-class ToolCall(NamedTuple):
+class PendingCall(NamedTuple):
     """A request that needs the store.
 
     work: returns the result, on a connection of the pool.
@@ -148,7 +148,7 @@ class RecallServer:
     def __init__(self, settings: ServerSettings = ServerSettings()) -> None:  # noqa: B008 - a tuple
         self._settings = settings
         self._tools = {name: tool for name, tool in TOOLS.items() if name in settings.tools}
-        self.methods: Mapping[str, Callable[[Mapping[str, Any]], Result | ToolCall]] = {
+        self.methods: Mapping[str, Callable[[Mapping[str, Any]], Result | PendingCall]] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
             "resources/list": self._list_resources,
@@ -160,7 +160,7 @@ class RecallServer:
         self.description: Result = {"capabilities": CAPABILITIES, "instructions": instructions(self._tools)}
         """What a client learns when it connects, besides versions and name."""
 
-    def ask(self, pool: ConnectionPool, question: ToolCall, session: str) -> Asked[Result]:
+    def ask(self, pool: ConnectionPool, question: PendingCall, session: str) -> Asked[Result]:
         """Queue the question. session: requests of one session share one part of the queue. Raises RecallError."""
         return pool.ask(question.work, seconds=self._settings.seconds or api.serving.SECONDS, session=session)
 
@@ -168,7 +168,7 @@ class RecallServer:
         output = {"outputSchema": {"type": "object"}} if self._settings.structured else {}
         return {"tools": [tool | output for tool in self._tools.values()]}
 
-    def _call_tool(self, params: Mapping[str, Any]) -> ToolCall:
+    def _call_tool(self, params: Mapping[str, Any]) -> PendingCall:
         name, given, limits = params["name"], params.get("arguments") or {}, self._settings.limits
         if name not in self._tools:
             raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(self._tools)}.")
@@ -182,13 +182,13 @@ class RecallServer:
             body = disable_memory(error) if is_disabled else failure(error)
             return self._content(mcp.views.as_json(body), body, is_error=not is_disabled)
 
-        return ToolCall(work, fail, has_progress=True)
+        return PendingCall(work, fail, has_progress=True)
 
     def _content(self, text: str, content: Mapping[str, Any], *, is_error: bool = False) -> Result:
         structured = {"structuredContent": dict(content)} if self._settings.structured else {}
         return {"content": [{"type": "text", "text": text}], **structured, "isError": is_error}
 
-    def _list_resources(self, params: Mapping[str, Any]) -> ToolCall:
+    def _list_resources(self, params: Mapping[str, Any]) -> PendingCall:
         if params.get("cursor") is not None:
             raise ProtocolError(INVALID_PARAMS, f"Unknown cursor: {params['cursor']!r}.")
 
@@ -208,9 +208,9 @@ class RecallServer:
                 ]
             }
 
-        return ToolCall(work, lambda error: _refuse(INTERNAL_ERROR, error))
+        return PendingCall(work, lambda error: _refuse(INTERNAL_ERROR, error))
 
-    def _read_resource(self, params: Mapping[str, Any]) -> ToolCall:
+    def _read_resource(self, params: Mapping[str, Any]) -> PendingCall:
         uri, limits = str(params["uri"]), self._settings.limits
         if not uri.startswith(SCHEME):
             raise ProtocolError(INVALID_PARAMS, f"Resource not found: {uri}", {"uri": uri})
@@ -220,7 +220,7 @@ class RecallServer:
             text = mcp.tools.resource(recall, path, limits, SCHEME)
             return {"contents": [{"uri": uri, "mimeType": "text/markdown", "text": text}]}
 
-        return ToolCall(work, lambda error: _refuse(INVALID_PARAMS, error, uri=uri))
+        return PendingCall(work, lambda error: _refuse(INVALID_PARAMS, error, uri=uri))
 
     def _get_prompt(self, params: Mapping[str, Any]) -> Result:
         if params["name"] != PROMPT_NAME or "search" not in self._tools:

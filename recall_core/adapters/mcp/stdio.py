@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from recall_core.adapters import mcp
 from recall_core.adapters.mcp.offers import SERVER
-from recall_core.adapters.mcp.server import INVALID_PARAMS, ProtocolError, Question, RecallServer, Result
+from recall_core.adapters.mcp.server import INVALID_PARAMS, PendingCall, ProtocolError, RecallServer, Result
 from recall_core.errors import RecallError
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class _LineWriter:
 class _Call:
     """A request that the pool works on."""
 
-    def __init__(self, request: int | str, method: str, question: Question, meta: object) -> None:
+    def __init__(self, request: int | str, method: str, question: PendingCall, meta: object) -> None:
         self.request = request
         self.method = method
         self.question = question
@@ -280,7 +280,7 @@ class Peer:
         except ProtocolError as error:
             self._refuse(request, error)
             return
-        if isinstance(found, Question):
+        if isinstance(found, PendingCall):
             self._ask(_Call(request, method, found, meta))
             return
         self._reply(request, method, found)
@@ -288,7 +288,7 @@ class Peer:
             self._is_warm = True
             Thread(target=self._warm, name="recall-warm", daemon=True).start()
 
-    def _result(self, method: str, params: Message) -> Result | Question:
+    def _result(self, method: str, params: Message) -> Result | PendingCall:
         """Return the result of a request, or the question. Raises ProtocolError."""
         if self._has_handshake and method == "initialize":
             _check_params(method, params)
