@@ -285,7 +285,7 @@ def test_overlong_message_gets_an_error_and_costs_no_memory() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_full_disk_is_reported_at_the_end() -> None:
     broken, breaks = os.pipe()
-    writer = stdio._Writer(os.open("/dev/full", os.O_WRONLY), breaks)
+    writer = stdio._LineWriter(os.open("/dev/full", os.O_WRONLY), breaks)
     writer.send({})
 
     assert os.read(broken, 1) == b""
@@ -295,7 +295,7 @@ def test_full_disk_is_reported_at_the_end() -> None:
 
 def test_reading_waits_while_answers_are_unread() -> None:
     reading, writing = os.pipe()
-    writer = stdio._Writer(writing, writing)
+    writer = stdio._LineWriter(writing, writing)
     writer.send({"text": "x" * 2 * stdio._UNREAD_BYTES})
     waiting = Thread(target=writer.wait_for_room, daemon=True)
     waiting.start()
