@@ -34,7 +34,19 @@ from tests.builders import memory_store
 
 WAIT = 120  # seconds, for events that come at once in a working program
 NO_CONNECTION = {
-    *("init", "open", "collections", "embedders", "check_rql", "format_rql", "verify", "recover", "trust", "within")
+    *(
+        "init",
+        "open",
+        "collections",
+        "embedders",
+        "check_rql",
+        "format_rql",
+        "verify",
+        "recover",
+        "trust",
+        "within",
+        "personal",
+    )
 }
 """Static and class methods."""
 FROM_ANY_THREAD = {"interrupt", "end"}
