@@ -182,6 +182,19 @@ def test_kills_in_mid_answer_cost_only_a_cold_run(folder: Path, tmp_path: Path) 
         assert [without_times(each) for each in answers] == [expected.stdout] * 2
 
 
+def test_two_daemons_started_at_once_become_one(folder: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    environ = environ_of(tmp_path)
+    starting = [
+        subprocess.Popen([*RECALL, "daemon", "start"], env=environ, stdout=subprocess.DEVNULL) for _ in range(3)
+    ]
+
+    assert [each.wait(timeout=60) for each in starting] == [0, 0, 0]
+    assert state(tmp_path, folder)["running"] is True
+    assert run(["daemon", "stop"], folder=folder, environ=environ).code == 0
+    assert len(list((tmp_path / "recall").glob("*.sock"))) == 0
+
+
 def test_start_status_and_stop(folder: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     environ = environ_of(tmp_path)

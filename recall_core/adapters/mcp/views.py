@@ -308,6 +308,8 @@ def _with_spelled_names(value: Any, key: str = "") -> Any:
     """Return the value with names and inline texts escaped."""
     if isinstance(value, dict):
         check()
+        if value.get("kind") == "scale":  # its text is Recall's own and has two spaces
+            return value
         return {
             each: _with_spelled_names(part, "quoted" if key == "passage" and each == "text" else each)
             for each, part in value.items()
