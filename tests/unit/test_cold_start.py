@@ -34,7 +34,7 @@ UNWANTED = {
 }
 
 LEAVES = {"recall_core._lazy", "recall_core._version"}
-MOST_MODULES = 191
+MOST_MODULES = 194  # Python 3.13 imports three more of its own
 
 
 def test_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
