@@ -9,10 +9,11 @@ import socket
 import sys
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext, suppress
 from io import TextIOBase
 from pathlib import Path
-from threading import BoundedSemaphore, Event, Lock, Thread
+from threading import BoundedSemaphore, Event, Lock
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
@@ -276,6 +277,7 @@ class Daemon:
         self._stores = stores
         self._environ = environ
         self._callers = BoundedSemaphore(CALLERS)
+        self._threads = ThreadPoolExecutor(CALLERS, "recalld")  # new threads would leave memory in pieces
         self._ending = Event()
         self._started = monotonic()
         path = socket_path(environ)
@@ -316,6 +318,7 @@ class Daemon:
                 with suppress(FileNotFoundError):
                     os.unlink(self.path)  # noqa: PTH108
                 self._stores.close()
+                self._threads.shutdown()
                 os.close(lock)
 
     def end(self) -> None:
@@ -333,7 +336,7 @@ class Daemon:
             with suppress(TimeoutError):
                 connection, _ = listening.accept()
                 if self._callers.acquire(blocking=False):
-                    Thread(target=self._serve, args=(connection,), daemon=True).start()
+                    self._threads.submit(self._serve, connection)
                 else:
                     connection.close()
             if monotonic() - tidied >= _TIDY_SECONDS:
@@ -341,7 +344,7 @@ class Daemon:
                 tidied = monotonic()
 
     def _serve(self, connection: socket.socket) -> None:
-        """Answer one caller, in a thread of its own."""
+        """Answer one caller."""
         store = -1
         try:
             with connection, suppress(OSError):
