@@ -10,9 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recall_core import personal
 from recall_core.adapters import mcp, rest
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import Command, Flag
+from recall_core.api.query_cache import QueryCache
 from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, Following, StoreSettings
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import install_extra
@@ -41,7 +43,9 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         raise RecallError("http_missing", message, hint=install_extra("http"))
     key = _key(flags)
     settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd())
-    pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
+    own = personal.load(os.environ)
+    cache = QueryCache(answers=own.query_cache, megabytes=own.query_cache_mb)
+    pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS, cache=cache)
     following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
     follower = Follower(settings, following, lambda line: streams.say(f"recall serve: {line}"))
     sys.setswitchinterval(_SWITCH_SECONDS)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -127,6 +129,27 @@ def test_answers_are_the_bytes_of_the_command_line(home: parity.Home, monkeypatc
         path, body = posted(question)
         assert lasting(server.ask("POST", path, body).text) == lasting(parity.run_command(home, question.argv)), body
     server.pool.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not shutil.which("schemathesis"), reason="needs pip install '.[fuzz]', in an environment of its own"
+)
+def test_no_generated_request_is_a_server_error(tmp_path: Path) -> None:
+    store, description = filled(tmp_path / "store", TEXTS), tmp_path / "openapi.json"
+    with Serving(store, "--writable") as server:
+        description.write_text(server.ask("GET", "v1/openapi.json").text)
+        done = subprocess.run(
+            ["schemathesis", "run", str(description), "--url", server.address, "--max-examples", "100",
+             "--header", f"Authorization: Bearer {server.token}", "--checks", "all",
+             "--exclude-checks", "positive_data_acceptance", "--no-color"],
+            check=False, capture_output=True, text=True, cwd=tmp_path,
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout[-4_000:]
+    cases = re.search(r"(\d+) generated, \1 passed", done.stdout)
+    assert cases is not None, done.stdout[-4_000:]
+    assert int(cases[1]) >= 2_000
 
 
 @pytest.mark.chromium

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -281,9 +282,7 @@ def answer(recall: Recall, operation: Operation, question: Any, name: str) -> An
     """Return the answer of an operation. Errors have the caller's names of documents."""
     names = CallerNames(recall)
     try:
-        if not operation.is_reading:
-            return operation.call(recall, names, question, name)
-        with recall.store.reading():
+        with recall.store.reading() if operation.is_reading else nullcontext():
             return operation.call(recall, names, question, name)
     except RecallError as error:
         raise names.rename(error) from error.__cause__

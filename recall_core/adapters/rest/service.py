@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,7 +61,6 @@ HEADERS = {
     b"x-content-type-options": b"nosniff",
 }
 """Headers of every response."""
-_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, math.inf)
 
 Result = TypeVar("Result")
 
@@ -271,29 +269,22 @@ class Metrics:
     def __init__(self) -> None:
         self._counts = Counter[tuple[str, int]]()
         self._seconds: dict[str, float] = defaultdict(float)
-        self._buckets: dict[str, list[int]] = defaultdict(lambda: [0] * len(_BUCKETS))
 
     def add(self, route: str, status: int, seconds: float) -> None:
-        """Count a request. status: 0 if the client left before the answer."""
+        """Count a request."""
         self._counts[route, status] += 1
         self._seconds[route] += seconds
-        self._buckets[route][bisect_left(_BUCKETS, seconds)] += 1
 
     def lines(self, info: StoreInfo | None) -> Iterator[str]:
         """Yield the lines of the text format."""
         yield "# TYPE recall_requests_total counter"
         for (route, status), count in sorted(self._counts.items()):
             yield f'recall_requests_total{{route="{route}",status="{status}"}} {count}'
-        yield "# TYPE recall_request_seconds histogram"
-        for route, buckets in sorted(self._buckets.items()):
-            for at, most in enumerate(_BUCKETS, start=1):
-                bound = "+Inf" if most == math.inf else most
-                yield f'recall_request_seconds_bucket{{route="{route}",le="{bound}"}} {sum(buckets[:at])}'
-            yield f'recall_request_seconds_sum{{route="{route}"}} {self._seconds[route]:.6f}'
-            yield f'recall_request_seconds_count{{route="{route}"}} {sum(buckets)}'
-        figures = {} if info is None else {
-            "generation": info.generation, "documents": info.documents, "chunks": info.chunks
-        }  # fmt: skip
-        for name, value in figures.items():
+        yield "# TYPE recall_request_seconds summary"
+        for route, seconds in sorted(self._seconds.items()):
+            count = sum(each for (named, _), each in self._counts.items() if named == route)
+            yield f'recall_request_seconds_sum{{route="{route}"}} {seconds:.6f}'
+            yield f'recall_request_seconds_count{{route="{route}"}} {count}'
+        for name in ("generation", "documents", "chunks") if info is not None else ():
             yield f"# TYPE recall_store_{name} gauge"
-            yield f"recall_store_{name} {value}"
+            yield f"recall_store_{name} {getattr(info, name)}"
