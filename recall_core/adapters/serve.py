@@ -106,7 +106,7 @@ COMMANDS: tuple[Command[Any], ...] = (
         examples=("recall serve", "recall serve --port 0 --watch", "recall serve --writable"),
         note=(
             f"Clients need the token: `${KEY}`, or one that is made at the start and saved in a file that only you "
-            "can read. Operations: [serving.md](serving.md)."
+            "can read."
         ),
     ),
 )

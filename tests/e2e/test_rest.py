@@ -132,6 +132,7 @@ def test_answers_are_the_bytes_of_the_command_line(home: parity.Home, monkeypatc
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)
 @pytest.mark.skipif(
     not shutil.which("schemathesis"), reason="needs pip install '.[fuzz]', in an environment of its own"
 )
