@@ -21,15 +21,7 @@ from recall_core.api.serving import CallerNames
 from recall_core.config import SettingValue
 from recall_core.contract import OK
 from recall_core.contract.responses import Reply
-from recall_core.errors import (
-    ConfigError,
-    Outdated,
-    RecallError,
-    SnapshotMismatch,
-    StaleError,
-    UnknownTarget,
-    UsageError,
-)
+from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.shell import Hint
 
@@ -331,24 +323,17 @@ def read_name(raw: bytes) -> str:
 
 _STATUSES = {
     "ambiguous_id": 409, "ambiguous_path": 409, "bad_content_type": 415, "bad_json": 400, "bad_path": 400,
-    "body_late": 408, "body_too_large": 413, "busy": 429, "chunker_changed": 409, "closed": 503, "disk_full": 507,
-    "embedder_changed": 409, "foreign_host": 421, "foreign_origin": 403, "internal_error": 500,
-    "method_not_allowed": 405, "no_room": 507, "not_writable": 403, "token_in_url": 400, "unauthorized": 401,
-    "unknown_route": 404,
+    "body_late": 408, "body_too_large": 413, "busy": 429, "chunker_changed": 409, "closed": 503,
+    "config_invalid": 503, "disk_full": 507, "embedder_changed": 409, "foreign_host": 421, "foreign_origin": 403,
+    "internal_error": 500, "method_not_allowed": 405, "no_room": 507, "not_writable": 403, "outdated": 409,
+    "snapshot_mismatch": 409, "stale": 409, "token_in_url": 400, "unauthorized": 401, "unknown_route": 404,
+    "unknown_target": 404, "untrusted_config": 503,
 }  # fmt: skip
-_OF_CONFIG = frozenset(("config_invalid", "untrusted_config"))
 
 
 def status_of(error: RecallError) -> int:
-    """Return the HTTP status of an error: by its code, else by its class. A store or embedder that fails is 503."""
-    if error.code in _STATUSES:
-        return _STATUSES[error.code]
-    if isinstance(error, UnknownTarget):
-        return 404
-    if isinstance(error, StaleError | SnapshotMismatch | Outdated):
-        return 409
-    is_callers = isinstance(error, UsageError) and not (isinstance(error, ConfigError) and error.code in _OF_CONFIG)
-    return 422 if is_callers else 503
+    """Return the HTTP status of an error: by its code, else 422 for the caller's mistakes and 503 for others."""
+    return _STATUSES.get(error.code, 422 if isinstance(error, UsageError) else 503)
 
 
 def openapi() -> dict[str, Any]:
@@ -409,7 +394,7 @@ def _describe(operation: Operation, known: Mapping[str, Any], place: str) -> dic
 
 
 def _responses(content: Mapping[str, Any]) -> dict[str, Any]:
-    failures = sorted({401, 404, 409, 422, 503, *_STATUSES.values()})
+    failures = sorted({422, *_STATUSES.values()})
     return {
         "200": {"description": "The answer.", "content": content},
         **{str(status): {"$ref": "#/components/responses/Error"} for status in failures},
