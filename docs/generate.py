@@ -1,6 +1,7 @@
-"""Write pages from code and figures: the JSON Schema, docs/keys.md, tables, and sections of new commands.
+"""Write pages from code and figures: the JSON Schema, the tools of the MCP server, docs/keys.md, tables, and sections
+of new commands.
 
-Run it as `make generated` after you change `recall_core/contract`, a command, a key or benchmarks/speed.json.
+Run it as `make generated` after you change `recall_core/contract`, a command, a tool, a key or benchmarks/speed.json.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.speed import readme
 from recall_core import personal
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import Command, Flag
+from recall_core.adapters.mcp.tools import described
 from recall_core.adapters.parser import command_parser
 from recall_core.config import to_toml
 from recall_core.contract import Head, responses
@@ -27,6 +29,7 @@ from recall_tui.actions.table import markdown
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "recall_core" / "schema" / "response.schema.json"
+TOOLS = ROOT / "recall_core" / "adapters" / "mcp" / "tools.json"
 PAGE = ROOT / "docs" / "json.md"
 KEYS = ROOT / "docs" / "keys.md"
 COMMANDS = ROOT / "docs" / "cli.md"
@@ -73,6 +76,11 @@ def _on_one_line(node: object) -> object:
         key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
         for key, value in node.items()
     }
+
+
+def tools() -> str:
+    """Return the tools of the MCP server as clients see them, one on a line."""
+    return "[\n" + ",\n".join(json.dumps(tool, ensure_ascii=False) for tool in described()) + "\n]\n"
 
 
 @cache
@@ -199,6 +207,7 @@ def _spelled(flag: Flag) -> str:
 
 if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
+    TOOLS.write_text(tools(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     KEYS.write_text(replace_key_tables(KEYS.read_text(encoding="utf-8")), encoding="utf-8")
     SETTINGS.write_text(replace_settings(SETTINGS.read_text(encoding="utf-8")), encoding="utf-8")

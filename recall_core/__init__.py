@@ -7,7 +7,7 @@ from recall_core._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core import files, installing, model_tokens, personal, plug_ins
+    from recall_core import files, installing, model_tokens, personal, plug_ins, views
     from recall_core.api.put import PutDocument
     from recall_core.api.recall import Recall
     from recall_core.errors import RecallError

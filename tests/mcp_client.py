@@ -190,7 +190,6 @@ class Piped(Calls):
         self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
         self._read = b""
         self._calls = 0
-        self.instructions = ""
 
     def __enter__(self) -> Piped:
         return self
@@ -244,7 +243,7 @@ class Piped(Calls):
     def opened(self) -> Piped:
         """Return the server once it is initialized."""
         self.send(INITIALIZE)
-        self.instructions = str(self.answer(INITIALIZE["id"])["result"].get("instructions"))
+        self.answer(INITIALIZE["id"])
         self.send(INITIALIZED)
         return self
 

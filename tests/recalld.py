@@ -39,7 +39,12 @@ def run(argv: Sequence[str], *, folder: Path, environ: Mapping[str, str]) -> Out
         timeout=120,
         check=False,
     )
-    return Outcome(done.returncode, _TIMES.sub(b"", done.stdout), _TIMES.sub(b"", done.stderr))
+    return Outcome(done.returncode, without_times(done.stdout), without_times(done.stderr))
+
+
+def without_times(output: bytes) -> bytes:
+    """Return the output without what differs from run to run."""
+    return _TIMES.sub(b"", output)
 
 
 @contextmanager

@@ -46,7 +46,7 @@ _MCP = (
     "anyio._backends._asyncio",
     "numpy",
     "recall_core.adapters.mcp.command",
-    "recall_core.adapters.mcp.server",
+    "recall_core.adapters.mcp.tools",
     "recall_core.adapters.mcp.stdio",
 )
 _HTTP = (

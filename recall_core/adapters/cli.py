@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
+import recall_core
 from recall_core import adapters, paths, shell
 from recall_core._lazy import traceback
 from recall_core._version import __version__
@@ -23,7 +24,6 @@ from recall_core.adapters.render import json_line
 from recall_core.adapters.streams import OutputLost, Streams, discard, for_data, standard
 from recall_core.errors import Interrupted, RecallError, RqlError, UsageError, why_unread
 from recall_core.text import harmless
-from recall_core.views import failure
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -118,7 +118,7 @@ def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
 def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
     if as_json and not isinstance(error, OutputLost):
         with suppress(OutputLost):
-            for_data(streams.stdout).write(json_line(failure(error)))
+            for_data(streams.stdout).write(json_line(recall_core.views.failure(error)))
             streams.stdout.flush()
             return error.exit_code
     streams.say(error.message if isinstance(error, Interrupted) else f"error: {error.message}")

@@ -72,8 +72,8 @@ def _key(flags: Namespace) -> str | None:
 
 async def _serve(pool: ConnectionPool, flags: Namespace, door: Door, streams: Streams) -> None:
     seconds = flags.call_timeout or SECONDS
-    server = mcp.server.RecallServer(pool, mcp.server.ServerSettings(seconds=seconds))
-    agents = mcp.http.application(await server.protocol(), door, body_bytes=rest.service.BODY_BYTES)
+    protocol = mcp.http.protocol(mcp.server.RecallServer(mcp.server.ServerSettings(seconds=flags.call_timeout)), pool)
+    agents = mcp.http.application(protocol, door, body_bytes=rest.service.BODY_BYTES)
     service = rest.service.Service(pool, agents, door, seconds=seconds, is_writable=flags.writable)
 
     def listens() -> None:

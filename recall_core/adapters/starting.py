@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import signal  # no slow import before this one: until the handlers are set, Ctrl-C prints a traceback
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from typing import NoReturn
+else:  # until the handlers are set, Ctrl-C prints a traceback, and `signal` imports enum, which takes 3 ms
+    import _signal as signal
 
 
 def begin() -> None:

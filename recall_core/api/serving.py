@@ -379,7 +379,8 @@ class ConnectionPool:
     """Connections to one store, each with its own thread; queries wait in one queue, oldest first.
 
     Connections share cached data of a store state and the embedder's model. A connection opens with its first query,
-    and again if the store's file or recall.toml changed. A missing store is tried again with each query.
+    if no open one is idle, and again if the store's file or recall.toml changed. A missing store is tried again with
+    each query.
     """
 
     def __init__(
@@ -401,10 +402,9 @@ class ConnectionPool:
         self._mean_seconds = _USUAL_SECONDS
         self._models = models or Models()
         self._cache = cache
-        self._threads = [
-            Thread(target=self._serve, name=f"recall-serving-{number}", daemon=True) for number in range(connections)
-        ]
-        self._is_started = False
+        self._connections = connections
+        self._threads: list[Thread] = []
+        self._idle = 0
 
     def ask(self, work: Work[Result], *, seconds: float = SECONDS, session: object = None) -> Asked[Result]:
         """Queue a query. session: its session, or None.
@@ -421,11 +421,11 @@ class ConnectionPool:
                 own = [each for each in own if not each.future.cancelled()]
             if len(self._queue) >= self._most or len(own) >= self._most_of_session:
                 raise self._busy(len(own) if len(self._queue) < self._most else None)
-            if not self._is_started:
-                self._is_started = True
-                for thread in self._threads:
-                    thread.start()
             self._queue.append(asked)
+            if len(self._queue) > self._idle and len(self._threads) < self._connections:
+                name = f"recall-serving-{len(self._threads)}"
+                self._threads.append(Thread(target=self._serve, name=name, daemon=True))
+                self._threads[-1].start()
             self._changed.notify()
         return asked
 
@@ -437,12 +437,12 @@ class ConnectionPool:
             self._changed.notify_all()
         for asked in left:
             asked.cancel()
-        for thread in self._threads if self._is_started else ():
+        for thread in self._threads:
             thread.join()
 
     def _busy(self, own: int | None) -> Busy:
         """Return the error for a full queue. own: queries of the session, if only its share is full."""
-        seconds = round(max(0.1, self._mean_seconds * len(self._queue) / len(self._threads)), 1)
+        seconds = round(max(0.1, self._mean_seconds * len(self._queue) / self._connections), 1)
         of_session = "" if own is None else " of this session"
         message = f"{len(self._queue) if own is None else own} queries{of_session} are already waiting."
         hint = f"ask again in {seconds:g} s"
@@ -463,7 +463,9 @@ class ConnectionPool:
 
     def _next(self) -> Asked[Any] | None:
         with self._changed:
+            self._idle += 1
             self._changed.wait_for(lambda: self._queue or self._is_closed)
+            self._idle -= 1
             if not self._queue:
                 return None
             asked = self._queue.popleft()

@@ -8,13 +8,14 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from recall_core.api.recall import Recall
-from tests.recalld import RECALL, environ_of, run, running
+from tests.recalld import RECALL, environ_of, run, running, without_times
 
 WORDS = (
     "retry",
@@ -52,6 +53,7 @@ TEXTS = {
 }
 IS_NIGHT = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 QUESTIONS = 500 if IS_NIGHT else 40
+KILLS = 200 if IS_NIGHT else 4
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +162,24 @@ def test_stopped_daemon_in_mid_question_leaves_a_cold_run(folder: Path, tmp_path
         out, _ = asking.communicate(timeout=60)
 
     assert out == expected.stdout
+
+
+def test_kills_in_mid_answer_cost_only_a_cold_run(folder: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    chosen = random.Random(50)
+    argv = ["search", "retry", "--json"]
+    expected = run(argv, folder=folder, environ=environ_of(tmp_path, RECALL_DAEMON="false"))
+    for _ in range(KILLS):
+        with running(tmp_path) as process:
+            asking = [
+                subprocess.Popen([*RECALL, *argv], cwd=folder, env=environ_of(tmp_path), stdout=subprocess.PIPE)
+                for _ in range(2)
+            ]
+            time.sleep(chosen.uniform(0, 0.4))
+            process.kill()
+            answers = [each.communicate(timeout=60)[0] for each in asking]
+
+        assert [without_times(each) for each in answers] == [expected.stdout] * 2
 
 
 def test_start_status_and_stop(folder: Path, tmp_path: Path) -> None:

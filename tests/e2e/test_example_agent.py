@@ -17,17 +17,18 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from recall_core.adapters.mcp.server import RecallServer, ServerSettings
-from recall_core.adapters.mcp.tools import BY_NAME, Limits
+from recall_core.adapters.mcp import http
+from recall_core.adapters.mcp.server import RecallServer
+from recall_core.adapters.mcp.tools import BY_NAME
 from recall_core.api.recall import Recall
-from recall_core.api.serving import SECONDS, ConnectionPool, StoreSettings
+from recall_core.api.serving import ConnectionPool, StoreSettings
 from tests.pdfs import pdf
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "agent"
 CALL = re.compile(r"^````text\n(\w+) (\{[^\n]*\})\n\n(.*?)^````$", re.M | re.S)
-DIGEST = re.compile(r'(?<=igest )[0-9a-f]{12}|(?<="digest":")[0-9a-f]{12}')
-"""The digest also depends on the times of files."""
+DIGEST = re.compile(r'(?<=igest )[0-9a-f]{12}|(?<="digest":")[0-9a-f]{12}|(?<=Newest document: )[0-9-]{10}')
+"""The digest, and the day of the newest document, also depend on the times of files."""
 WIKI = "# Village\n\nThe library of Underhollow opens on Saturdays.\n"
 CONTRACT = (
     "The contract with the hosting company.",
@@ -117,9 +118,8 @@ def example_of_the_page(folder: Path) -> Path:
 async def ask_server(store: Path, calls: Sequence[tuple[str, dict[str, object]]]) -> list[str]:
     """Return the text of the answer to each call, made by the official client to a server in this process."""
     pool = ConnectionPool(StoreSettings(str(store), store))
-    server = RecallServer(pool, ServerSettings(Limits(), False, SECONDS))
     try:
-        async with Client(await server.protocol()) as client:
+        async with Client(http.protocol(RecallServer(), pool)) as client:
             results = [await client.call_tool(tool, given) for tool, given in calls]
     finally:
         pool.close()

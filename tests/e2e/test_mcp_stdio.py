@@ -176,13 +176,14 @@ def test_template_and_prompt_are_listed(client: Client) -> None:
     assert "`search`" in message.content.text
 
 
-def test_instructions_describe_the_store_and_how_to_cite(client: Client) -> None:
+def test_instructions_say_how_to_cite_and_status_what_there_is(client: Client) -> None:
     told = client.session.initialize_result
 
     assert told is not None
-    assert f"{len(TEXTS)} documents" in str(told.instructions)
-    assert "notes/ (240)" in str(told.instructions)
+    assert "status names the folders" in str(told.instructions)
+    assert "path:first-last" in str(told.instructions)
     assert told.server_info.name == "recall"
+    assert "\nBy folder: notes/ (240), odd/ (3), " in client.text("status")
 
 
 ERRORS: list[tuple[str, dict[str, Any], str, str]] = [
@@ -371,7 +372,6 @@ def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None
 
     with Piped(place) as server:
         client = server.opened()
-        instructions = client.instructions
         told = client.error("search", query="retries")
         disabled = [client.json("memory_search", query="retries"), client.json("memory_get", path="a.md")]
         client.request("resources", "resources/list")
@@ -386,7 +386,6 @@ def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None
         file.write_bytes(b"no database, but long enough to be taken for one. " * 200)
         broken = client.error("search", query="retries")
 
-    assert "not available now" in instructions
     assert told["code"] == "no_store"
     assert "ask the user to run: recall init" in told["hint"]
     assert [each["disabled"] for each in disabled] == [True, True]

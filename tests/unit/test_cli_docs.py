@@ -139,5 +139,6 @@ def test_generated_docs_match_the_code() -> None:
 
     assert generated["SCHEMA"].read_text(encoding="utf-8") == generated["schema"]()
     assert generated["replace_settings"](page("settings.md")) == page("settings.md")
+    assert generated["TOOLS"].read_text(encoding="utf-8") == generated["tools"]()
     assert page("json.md") == generated["page"](page("json.md"))
     assert page("json.md").count("| `found` | get | the text |") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +20,7 @@ from recall_core.api.recall import Recall
 from recall_core.api.serving import ConnectionPool, StoreSettings
 from recall_core.deadline import check
 from recall_core.errors import Interrupted, RecallError
+from tests.recalld import without_times
 
 WORDS = ("search", "retry", "--json")
 
@@ -240,6 +242,42 @@ def test_caller_hears_that_a_query_goes_on(served: Served, monkeypatch: pytest.M
 
     assert asked.result() == recalld.GOES_ON
     pool.close()
+
+
+@pytest.mark.slow
+def test_callers_read_one_generation_each_during_writes(served: Served) -> None:
+    texts = served.folder / "more"
+    texts.mkdir()
+    by_state: dict[tuple[str, str], set[bytes]] = defaultdict(set)
+    written, codes = Event(), Counter[int | None]()
+
+    def write() -> None:
+        with Recall.open(start=served.folder) as recall:
+            for number in range(2_000):
+                (texts / f"{number}.md").write_text(f"Text {number}: each retry waits longer.")
+                if number % 100 == 99:
+                    recall.index(str(texts))
+        written.set()
+
+    def ask(words: str) -> None:
+        for _ in range(300):
+            code, answer = request(served, "search", words, "--json")
+            codes[code] += 1
+            if code is not None:
+                timeless = without_times(answer)
+                by_state[words, json.loads(answer)["stats"]["digest"]].add(timeless)
+
+    threads = [Thread(target=write), *(Thread(target=ask, args=(f"retry {n % 4}",)) for n in range(16))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(600)
+
+    assert written.is_set()
+    assert set(codes) <= {0, None}
+    assert codes[0] > 16 * 300 * 0.9
+    assert len(by_state) > 4
+    assert {words: len(answers) for (words, _), answers in by_state.items() if len(answers) > 1} == {}
 
 
 def test_idle_stores_are_closed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,16 @@ def test_every_caller_gets_the_answer_of_the_method(pool: ConnectionPool, store:
     assert set(expected) >= {"a.txt", "c.txt"}
 
 
+def test_connections_start_only_when_none_is_idle(pool: ConnectionPool) -> None:
+    pool.ask(search_paths).result()
+    assert len(pool._threads) == 1
+
+    go, running = hold_calls(pool, 2)
+    go.set()
+    assert all(each.result() for each in running)
+    assert len(pool._threads) == 2
+
+
 def test_error_reaches_only_its_caller(pool: ConnectionPool) -> None:
     wrong, right = pool.ask(lambda recall: recall.query("SELECT nothing")), pool.ask(search_paths)
 

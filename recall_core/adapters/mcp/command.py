@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recall_core import shell
+from recall_core import api, shell
 from recall_core.adapters import mcp
-from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, Following, StoreSettings
-from recall_core.api.stores import find
+from recall_core.adapters.mcp.offers import NAME
 from recall_core.errors import EmbedError, RecallError, UsageError
 from recall_core.named import NamedTuple
 from recall_core.paths import absolute
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.mcp.http import Door
-    from recall_core.adapters.mcp.server import RecallServer
+    from recall_core.adapters.mcp.server import ServerSettings
     from recall_core.adapters.streams import Streams
+    from recall_core.api.serving import ConnectionPool
 
 PORT = 8765
 _SWITCH_SECONDS = 0.0005
@@ -39,7 +40,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     named = request.store or os.environ.get("RECALL_STORE") or None
     if flags.install is not None:
         # A client may start the server in any folder, so the store needs an absolute path.
-        place = find(None, start=None).base if named is None else absolute(Path(named))
+        place = api.stores.find(None, start=None).base if named is None else absolute(Path(named))
         command = [sys.executable, "-m", "recall_core", "--store", str(place), "mcp"]
         print_entry(flags.install, command, streams)
         return
@@ -47,64 +48,44 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         if getattr(flags, flag) and not flags.http:
             name = flag.replace("_", "-")
             raise UsageError("conflicting_flags", f"--{name} needs --http.", hint="recall mcp --http …")
-    if find_spec("mcp") is None:
-        message = "recall mcp needs the package mcp, which is not installed."
+    if flags.http and find_spec("mcp") is None:
+        message = "recall mcp --http needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
-    settings = StoreSettings(named, Path.cwd())
-    pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
-    following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
-    follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+    server, start = mcp.server.RecallServer(_settings(flags)), Path.cwd()
+
+    def pool() -> ConnectionPool:
+        settings = api.serving.StoreSettings(named, start)
+        return api.serving.ConnectionPool(settings, connections=flags.connections or api.serving.CONNECTIONS)
+
+    def follow() -> None:
+        if flags.watch or flags.on_boot or flags.interval:
+            following = api.serving.Following(flags.watch, flags.on_boot, flags.interval or 0.0)
+            settings = api.serving.StoreSettings(named, start)
+            follower = api.serving.Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+            stack.callback(follower.close)
+            follower.start()
+
     sys.setswitchinterval(_SWITCH_SECONDS)
-    try:
-        _serve(_server(pool, flags), flags, streams, follower.start)
-    finally:
-        follower.close()
-        pool.close()
+    with ExitStack() as stack:
+        if flags.http:
+            door = mcp.http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
+            with closing(pool()) as opened:
+                mcp.http.run(mcp.http.protocol(server, opened), door, follow, lambda: _listens(door, streams))
+        else:
+            mcp.stdio.serve(server, pool, follow)
 
 
-def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
+def _settings(flags: Namespace) -> ServerSettings:
     base = None if flags.base is None else str(absolute(Path(flags.base)))
-    limits = mcp.tools.Limits(base=base)
+    limits = mcp.offers.Limits(base=base)
     if flags.max_answer_chars is not None:
         limits = limits._replace(max_answer_chars=flags.max_answer_chars)
-    offered = (
-        frozenset(mcp.tools.BY_NAME) if flags.tools is None else frozenset(map(str.strip, flags.tools.split(",")))
-    )
-    if unknown := sorted(offered - mcp.tools.BY_NAME.keys()):
-        known = ", ".join(mcp.tools.BY_NAME)
-        raise UsageError(
-            "bad_value", f"There is no tool {unknown[0]!r}. The tools are {known}.", hint="--tools search,get"
-        )
-    return mcp.server.RecallServer(
-        pool, mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered)
-    )
-
-
-def _serve(server: RecallServer, flags: Namespace, streams: Streams, begun: Callable[[], None]) -> None:
-    import anyio  # noqa: PLC0415 - it comes with the package
-
-    if flags.http:
-        door = mcp.http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
-
-        async def over_http() -> None:
-            begun()
-            await mcp.http.serve(await server.protocol(), door, lambda: _listens(door, streams))
-
-        anyio.run(over_http)
-        return
-
-    async def over_stdio() -> None:
-        async with mcp.stdio.streams() as (reading, writing):
-            begun()
-            protocol = await server.protocol()
-            await protocol.run(reading, writing, protocol.create_initialization_options())
-
-    try:
-        anyio.run(over_stdio)
-    except BaseExceptionGroup as group:
-        gone, others = group.split(BrokenPipeError)
-        if others is not None or gone is None:
-            raise
+    known = mcp.offers.TOOLS
+    offered = frozenset(known if flags.tools is None else map(str.strip, flags.tools.split(",")))
+    if unknown := sorted(offered - known.keys()):
+        message = f"There is no tool {unknown[0]!r}. The tools are {', '.join(known)}."
+        raise UsageError("bad_value", message, hint="--tools search,get")
+    return mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout, offered)
 
 
 def _listens(door: Door, streams: Streams) -> None:
@@ -115,9 +96,6 @@ def _listens(door: Door, streams: Streams) -> None:
     else:
         streams.say(f"token in {door.token_file}: send it as Authorization: Bearer TOKEN")
 
-
-NAME = "recall"
-"""The name of the server in every client."""
 
 Entry: TypeAlias = dict[str, Any]
 

@@ -1,4 +1,7 @@
-"""The MCP server over HTTP on the loopback interface. Clients need its token. `recall serve` listens the same way."""
+"""The MCP server over HTTP on the loopback interface, carried by the official SDK. Clients need its token.
+
+`recall serve` listens in the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,28 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing, suppress
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import anyio
 import h11
+import mcp_types as types
 import uvicorn
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recall_core import files, paths
+from recall_core.adapters.mcp.offers import SERVER
+from recall_core.adapters.mcp.server import PendingCall, ProtocolError, RecallServer
+from recall_core.api.serving import ConnectionPool
 from recall_core.errors import RecallError, UsageError
 
 HOST = "127.0.0.1"
@@ -96,10 +106,71 @@ def door(port: int, *, has_token: bool, name: str = "mcp", path: str = PATH, key
     return made._replace(token=token, token_file=file)
 
 
-async def serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> None:
-    """Serve until the process is stopped. ready: called when the server accepts requests."""
-    app = application(protocol, at, body_bytes=BODY_BYTES)
-    await listen(app if at.token is None else _Guarded(app, at.token), at, ready)
+def protocol(server: RecallServer, pool: ConnectionPool) -> Server[Any]:
+    """Return the SDK's server, which answers as `server` does."""
+
+    def handler(method: str, kind: type[types.Result]) -> Callable[[ServerRequestContext[Any], Any], Awaitable[Any]]:
+        async def handle(context: ServerRequestContext[Any], params: types.RequestParams | None) -> types.Result:
+            given = {} if params is None else params.model_dump(by_alias=True, mode="json", exclude_none=True)
+            try:
+                found = server.methods[method](given)
+                if isinstance(found, PendingCall):
+                    found = await _answer(server, pool, found, context)
+            except ProtocolError as error:
+                raise MCPError(error.code, error.message, error.data) from error
+            return kind.model_validate(found)
+
+        return handle
+
+    return Server(
+        SERVER["name"],
+        version=SERVER["version"],
+        title=SERVER["title"],
+        instructions=server.description["instructions"],
+        on_list_tools=handler("tools/list", types.ListToolsResult),
+        on_call_tool=handler("tools/call", types.CallToolResult),
+        on_list_resources=handler("resources/list", types.ListResourcesResult),
+        on_list_resource_templates=handler("resources/templates/list", types.ListResourceTemplatesResult),
+        on_read_resource=handler("resources/read", types.ReadResourceResult),
+        on_list_prompts=handler("prompts/list", types.ListPromptsResult),
+        on_get_prompt=handler("prompts/get", types.GetPromptResult),
+    )
+
+
+async def _answer(
+    server: RecallServer, pool: ConnectionPool, question: PendingCall, context: ServerRequestContext[Any]
+) -> dict[str, Any]:
+    """Run the question in the pool. Cancelling this call cancels it. Raises ProtocolError."""
+    request = context.request
+    session = "" if request is None else str(request.headers.get("mcp-session-id", ""))
+    if question.has_progress:
+        await context.session.report_progress(0, 1)
+    try:
+        pending = server.ask(pool, question, session)
+        try:
+            result = await asyncio.wrap_future(pending.future)
+        except asyncio.CancelledError:
+            pending.cancel()
+            raise
+    except Exception as error:  # noqa: BLE001 - outermost frame of a call: report a bug on one line
+        return question.settle(error)
+    if question.has_progress:
+        await context.session.report_progress(1, 1)
+    return result
+
+
+def run(protocol: Server[Any], at: Door, begun: Callable[[], None], ready: Callable[[], None]) -> None:
+    """Serve until the process is stopped.
+
+    begun: called before the server listens. ready: called when it accepts requests.
+    """
+
+    async def serve() -> None:
+        begun()
+        app = application(protocol, at, body_bytes=BODY_BYTES)
+        await listen(app if at.token is None else _Guarded(app, at.token), at, ready)
+
+    anyio.run(serve)
 
 
 def application(protocol: Server[Any], at: Door, *, body_bytes: int) -> ASGIApp:

@@ -1,159 +1,91 @@
-"""stdin and stdout for the SDK. The process can always exit, even if a pipe blocks."""
+"""The protocol on stdin and stdout: one JSON-RPC message per line, without the SDK, which takes seconds to import.
+
+Reading never waits for a call, so that a cancel arrives while its call runs. Replies come in order of completion. The
+process can always exit, even if a pipe blocks.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import signal
+import select
 import stat
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager, suppress
-from threading import Condition, Thread
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from threading import Condition, Lock, Thread
+from typing import TYPE_CHECKING, Any
 
-import anyio
-from mcp.server.stdio import stdio_server
+from recall_core.adapters import mcp
+from recall_core.adapters.mcp.offers import SERVER
+from recall_core.adapters.mcp.server import INVALID_PARAMS, PendingCall, ProtocolError, RecallServer, Result
+from recall_core.errors import RecallError
 
-from recall_core.errors import Interrupted
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
-Result = TypeVar("Result")
+    from recall_core.api.serving import Asked, ConnectionPool
 
+Message = dict[str, Any]
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""Versions that a client opens with `initialize`, oldest first. An unknown version gets the last one."""
+VERSION = "2026-07-28"
+"""The version without a handshake: each request carries its envelope in `_meta`."""
+MOST_BYTES = 16 << 20
+"""Most bytes of a message."""
 _READ_BYTES = 65_536
 """The capacity of a pipe in bytes."""
-_INBOX_BYTES = 4 << 20
-"""Most bytes of waiting messages: 20,000 calls of 200 bytes. A single message may be larger."""
-_CALL, _CANCELLED = "tools/call", "notifications/cancelled"
+_UNREAD_BYTES = 4 << 20
+"""While a client leaves more bytes of answers unread, its messages wait in their pipe."""
+_FLOOD, _MORE_SECONDS = 16, 0.005
+"""After so many messages at once, wait this long for more, such as cancels of calls among them."""
+_LAST_SECONDS = 1.0
+"""How long the last answers may take to leave, after the client has closed stdin."""
+
+_INVALID_REQUEST, _METHOD_NOT_FOUND, _UNSUPPORTED_VERSION, _CLOSED = -32600, -32601, -32022, -32000
+_PREFIX = "io.modelcontextprotocol/"
+_VERSION_KEY, _CAPABILITIES_KEY, _CLIENT_KEY = (
+    _PREFIX + name for name in ("protocolVersion", "clientCapabilities", "clientInfo")
+)
+_UNCACHED = {"ttlMs": 0, "cacheScope": "private"}
+_CACHEABLE = frozenset(
+    ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read")
+)
+"""Methods whose results say since `VERSION` how long a client may keep them."""
+_CALL, _CANCEL = "tools/call", "notifications/cancelled"
+_TEXT, _OBJECT = (str, "a string"), (dict, "an object")
+_TAKES: Mapping[str, Mapping[str, tuple[type, str]]] = {
+    "initialize": {"protocolVersion": _TEXT, "capabilities": _OBJECT, "clientInfo": _OBJECT},
+    _CALL: {"name": _TEXT},
+    "prompts/get": {"name": _TEXT},
+    "resources/read": {"uri": _TEXT},
+}
+"""Required parameters of methods."""
+_MAY_TAKE = {"cursor": _TEXT, "arguments": _OBJECT, "_meta": _OBJECT}
+"""Parameters that are absent, null or of this type in every method."""
 
 
-@asynccontextmanager
-async def streams() -> AsyncIterator[tuple[Any, Any]]:
-    """Yield the streams for the SDK's server, until stdin ends or stdout is closed.
+def serve(server: RecallServer, pool: Callable[[], ConnectionPool], begun: Callable[[], None]) -> None:
+    """Serve until stdin ends or stdout is closed.
 
     Other code in the process and its children read an empty stdin and print to stderr.
-    Raises Interrupted after a signal.
+
+    pool: makes the pool of connections when it is first needed. begun: called before the first message is read.
     """
     reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
-    with anyio.CancelScope() as scope, _signals(scope.cancel) as signals:
-        _when_unread(writing, scope.cancel)
-        async with stdio_server(cast(Any, _DescriptorLines(reading)), cast(Any, _DescriptorLines(writing))) as both:
-            yield both
-    if signals:
-        raise Interrupted("interrupted", "Interrupted.")
-
-
-class Inbox:
-    """Messages that wait to be handled. Cancelling a waiting call drops it.
-
-    limit: bytes that may wait before `put` blocks.
-    """
-
-    def __init__(self, limit: int = _INBOX_BYTES) -> None:
-        self._limit = limit
-        self._waiting: dict[int, tuple[bytes, str]] = {}
-        self._calls: dict[str, int] = {}
-        self._bytes = 0
-        self._next = 0
-        self._changed = Condition()
-
-    def put(self, lines: Iterable[bytes]) -> None:
-        """Add messages in order. A cancel of a waiting call drops both messages without an answer."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._bytes < self._limit)
-            for line in lines:
-                method, request = _request(line)
-                call = self._calls.pop(request, None) if method == _CANCELLED else None
-                if call is not None:
-                    self._bytes -= len(self._waiting.pop(call)[0])
-                    continue
-                if method == _CALL:
-                    self._calls[request] = self._next
-                self._waiting[self._next] = line, request
-                self._bytes += len(line)
-                self._next += 1
-
-    def take(self) -> bytes | None:
-        """Remove and return the oldest message, or None."""
-        with self._changed:
-            if not self._waiting:
-                return None
-            number = next(iter(self._waiting))
-            line, request = self._waiting.pop(number)
-            if self._calls.get(request) == number:
-                del self._calls[request]
-            self._bytes -= len(line)
-            self._changed.notify()
-            return line
-
-
-def _request(line: bytes) -> tuple[str, str]:
-    """Return the method and request id of a call or a cancel, or empty strings for other messages."""
-    if _CALL.encode() not in line and _CANCELLED.encode() not in line:
-        return "", ""
+    broken, breaks = os.pipe()
+    writer = _LineWriter(writing, breaks)
+    client = Peer(server, pool, writer.send)
+    begun()
+    # The write end of a pipe becomes readable when its reader is gone.
+    closing = [broken, *([writing] if stat.S_ISFIFO(os.fstat(writing).st_mode) else [])]
     try:
-        message = json.loads(line)
-        method = message["method"]
-        if method not in (_CALL, _CANCELLED):
-            return "", ""
-        return method, json.dumps(message["id"] if method == _CALL else message["params"]["requestId"])
-    except (ValueError, RecursionError, LookupError, TypeError):  # the SDK reports the error
-        return "", ""
-
-
-class _DescriptorLines:
-    """Lines of a file descriptor for the SDK, read by a daemon thread."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._inbox = Inbox()
-        self._has_ended = False
-        self._has_come: asyncio.Event | None = None
-
-    def __aiter__(self) -> _DescriptorLines:
-        return self
-
-    async def __anext__(self) -> str:
-        if self._has_come is None:
-            self._has_come = asyncio.Event()
-            Thread(target=self._read, args=(asyncio.get_running_loop(), self._has_come), daemon=True).start()
-        while True:
-            self._has_come.clear()
-            has_ended = self._has_ended
-            if (line := self._inbox.take()) is not None:
-                return line.decode(errors="replace")
-            if has_ended:
-                raise StopAsyncIteration
-            await self._has_come.wait()
-
-    async def write(self, text: str) -> None:
-        """Write the whole text, in as many writes as needed."""
-        await _aside(lambda: self._write(text.encode()))
-
-    async def flush(self) -> None:
-        """Do nothing: writes are not buffered."""
-
-    def _read(self, loop: asyncio.AbstractEventLoop, has_come: asyncio.Event) -> None:
-        """Read to the end, ahead of the handler, so that a cancel can arrive before its call starts."""
-        rest: list[bytes] = []
-        with suppress(RuntimeError):  # the event loop is closed
-            with suppress(OSError):
-                while chunk := os.read(self._descriptor, _READ_BYTES):
-                    *lines, last = chunk.split(b"\n")
-                    if lines:
-                        lines[0] = b"".join((*rest, lines[0]))
-                        rest.clear()
-                        self._inbox.put(lines)
-                        loop.call_soon_threadsafe(has_come.set)
-                    rest.append(last)
-            if whole := b"".join(rest):
-                self._inbox.put([whole])
-            self._has_ended = True
-            loop.call_soon_threadsafe(has_come.set)
-
-    def _write(self, left: bytes) -> None:
-        while left:
-            left = left[os.write(self._descriptor, left) :]
+        for lines in _lines(reading, closing):
+            client.receive(lines)
+            writer.wait_for_room()
+    finally:
+        client.close()
+    writer.finish()
 
 
 def _take_descriptor(descriptor: int, instead: int) -> int:
@@ -164,50 +96,306 @@ def _take_descriptor(descriptor: int, instead: int) -> int:
     return taken
 
 
-async def _aside(work: Callable[[], Result]) -> Result:
-    future: Future[Result] = Future()
-    Thread(target=lambda: _do(work, future), daemon=True).start()
-    return await asyncio.wrap_future(future)
+def _lines(reading: int, closing: Sequence[int]) -> Iterator[list[bytes]]:
+    """Yield the lines that have come, until the end, or until a descriptor of `closing` is readable.
+
+    Of a line of more than MOST_BYTES, yield a start that is longer.
+    """
+    rest: list[bytes] = []
+    size, chunk = 0, b"-"
+    while chunk and select.select([reading, *closing], [], [])[0] == [reading]:
+        lines: list[bytes] = []
+        taken, may_have_more = 0, True
+        while may_have_more:
+            chunk = os.read(reading, _READ_BYTES)
+            first, *others = chunk.split(b"\n")
+            if size <= MOST_BYTES:
+                rest.append(first)
+                size += len(first)
+            if others:
+                lines += [b"".join(rest), *others[:-1]]
+                rest, size = others[-1:], len(others[-1])
+            taken += len(chunk)
+            is_flood = bool(chunk) and len(lines) >= _FLOOD and taken < _UNREAD_BYTES
+            may_have_more = is_flood and bool(select.select([reading], [], [], _MORE_SECONDS)[0])
+        yield lines if chunk else [*lines, b"".join(rest)]
 
 
-def _do(work: Callable[[], Result], future: Future[Result]) -> None:
-    if future.set_running_or_notify_cancel():
+class _LineWriter:
+    """Messages on their way out. A thread writes them, so that a client that reads nothing blocks no call."""
+
+    def __init__(self, descriptor: int, breaks: int) -> None:
+        self._descriptor = descriptor
+        self._breaks = breaks
+        self._waiting: list[bytes] = []
+        self._bytes = 0
+        self._error: OSError | None = None
+        self._changed = Condition()
+        Thread(target=self._run, name="recall-writer", daemon=True).start()
+
+    def send(self, message: Message) -> None:
+        """Queue a message."""
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        with self._changed:
+            self._waiting.append(text.encode(errors="replace") + b"\n")
+            self._bytes += len(self._waiting[-1])
+            self._changed.notify_all()
+
+    def wait_for_room(self) -> None:
+        """Wait while too much is unread."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._bytes <= _UNREAD_BYTES or self._error)
+
+    def finish(self) -> None:
+        """Wait until everything is written, for a short time. Raises OSError unless the reader is gone."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._bytes or self._error, _LAST_SECONDS)
+        if self._error is not None and not isinstance(self._error, BrokenPipeError):
+            raise self._error
+
+    def _run(self) -> None:
         try:
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - passed to the waiting caller
-            future.set_exception(error)
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._waiting)
+                    left = b"".join(self._waiting)
+                    self._waiting.clear()
+                while left:
+                    written = os.write(self._descriptor, left)
+                    left = left[written:]
+                    with self._changed:
+                        self._bytes -= written
+                        self._changed.notify_all()
+        except OSError as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+            os.close(self._breaks)
 
 
-@contextmanager
-def _signals(on_signal: Callable[[], None]) -> Iterator[list[int]]:
-    """Yield the received signals. Handlers run between steps of the event loop, which an exception would break."""
-    loop, came = asyncio.get_running_loop(), list[int]()
+class _Call:
+    """A request that the pool works on."""
 
-    def receive(number: int) -> None:
-        came.append(number)
-        on_signal()
+    def __init__(self, request: int | str, method: str, question: PendingCall, meta: object) -> None:
+        self.request = request
+        self.method = method
+        self.question = question
+        token = meta.get("progressToken") if question.has_progress and isinstance(meta, dict) else None
+        self.token = token if isinstance(token, int | str) and not isinstance(token, bool) else None
+        self.asked: Asked[Result] | None = None
+        self.is_over = False
 
-    former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with suppress(NotImplementedError):  # event loops without signal handlers
-        for number in former:
-            loop.add_signal_handler(number, receive, number)
-    try:
-        yield came
-    finally:
-        with suppress(NotImplementedError):
-            for number, handler in former.items():
-                loop.remove_signal_handler(number)
-                signal.signal(number, handler)
+    def cancel(self) -> None:
+        """Stop the work. The call must be over, so that nothing answers it."""
+        asked, self.asked = self.asked, None
+        if asked is not None:
+            asked.cancel()
 
 
-def _when_unread(writing: int, gone: Callable[[], None]) -> None:
-    """Call `gone` when the other end of a pipe is closed, which makes this end readable."""
-    loop = asyncio.get_running_loop()
+class Peer:
+    """One client and its running calls.
 
-    def report() -> None:
-        loop.remove_reader(writing)
-        gone()
+    The first request decides between the versions with a handshake and `VERSION`, as in the SDK.
 
-    if stat.S_ISFIFO(os.fstat(writing).st_mode):
-        with suppress(NotImplementedError):  # event loops that watch only sockets
-            loop.add_reader(writing, report)
+    send: takes each message for the client, from any thread.
+    """
+
+    def __init__(
+        self, server: RecallServer, pool: Callable[[], ConnectionPool], send: Callable[[Message], None]
+    ) -> None:
+        self._server = server
+        self._make_pool = pool
+        self._made: ConnectionPool | None = None
+        self._making = Lock()
+        self._send = send
+        self._has_handshake: bool | None = None
+        self._is_open = False
+        self._is_warm = False
+        self._calls: dict[str, _Call] = {}
+        """By request id. A client may cancel 7 as "7"."""
+        self._lock = Lock()
+
+    def receive(self, lines: Iterable[bytes]) -> None:
+        """Handle messages in order. A call that is already cancelled does not start."""
+        cancelled: set[str] = set()
+        messages: list[Message] = []
+        for message in reversed([*filter(None, map(self._read, lines))]):
+            if message["method"] == _CANCEL:
+                cancelled.add(str((message.get("params") or {}).get("requestId")))
+            elif message["method"] == _CALL and str(message.get("id")) in cancelled:
+                cancelled.discard(str(message["id"]))
+                continue
+            messages.append(message)
+        for message in reversed(messages):
+            request, method, params = message.get("id"), message["method"], message.get("params") or {}
+            if isinstance(request, int | str) and not isinstance(request, bool):
+                self._answer(request, method, params)
+            elif method == "notifications/initialized":
+                self._is_open = True
+            elif method == _CANCEL:
+                self._cancel(params.get("requestId"))
+
+    def _read(self, line: bytes) -> Message | None:
+        """Return a request or a notification. Drop anything else, like the SDK, unless it is too long."""
+        if len(line) > MOST_BYTES:
+            self._refuse(None, ProtocolError(_INVALID_REQUEST, f"A message has at most {MOST_BYTES} bytes."))
+            return None
+        try:
+            message = json.loads(line.decode(errors="replace"))
+        except (ValueError, RecursionError):
+            return None
+        is_message = (
+            isinstance(message, dict)
+            and message.get("jsonrpc") == "2.0"
+            and isinstance(message.get("method"), str)
+            and isinstance(message.get("params"), dict | None)
+        )
+        return message if is_message else None
+
+    def close(self) -> None:
+        """Cancel the running calls, tell the client so, and close the pool."""
+        with self._lock:
+            calls = [*self._calls.values()]
+            self._calls.clear()
+            for call in calls:
+                call.is_over = True
+        for call in calls:
+            call.cancel()
+            self._refuse(call.request, ProtocolError(_CLOSED, "The connection is closed."))
+        with self._making:
+            if self._made is not None:
+                self._made.close()
+
+    def _answer(self, request: int | str, method: str, params: Message) -> None:
+        meta = params.get("_meta")
+        is_enveloped = method != "initialize" and isinstance(meta, dict) and _VERSION_KEY in meta
+        if self._has_handshake is None:
+            self._has_handshake = not is_enveloped
+        try:
+            if self._has_handshake and is_enveloped:
+                raise ProtocolError(_INVALID_REQUEST, "This connection began with a version without envelopes.")
+            if not self._has_handshake:
+                _check_envelope(method, params)
+            found = self._result(method, params)
+        except ProtocolError as error:
+            self._refuse(request, error)
+            return
+        if isinstance(found, PendingCall):
+            self._ask(_Call(request, method, found, meta))
+            return
+        self._reply(request, method, found)
+        if method == "tools/list" and not self._is_warm:  # the first call finds an open store
+            self._is_warm = True
+            Thread(target=self._warm, name="recall-warm", daemon=True).start()
+
+    def _result(self, method: str, params: Message) -> Result | PendingCall:
+        """Return the result of a request, or the question. Raises ProtocolError."""
+        if self._has_handshake and method == "initialize":
+            _check_params(method, params)
+            self._is_open = True
+            asked = params["protocolVersion"]
+            version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+            return {"protocolVersion": version, "serverInfo": SERVER, **self._server.description}
+        if self._has_handshake and method == "ping":
+            return {}
+        if not self._has_handshake and method == "server/discover":
+            return {"supportedVersions": [VERSION], **self._server.description}
+        if method not in self._server.methods:
+            raise ProtocolError(_METHOD_NOT_FOUND, f"There is no method {method}.", method)
+        _check_params(method, params)
+        if self._has_handshake and not self._is_open:
+            raise ProtocolError(INVALID_PARAMS, "Send initialize first.")
+        return self._server.methods[method](params)
+
+    def _ask(self, call: _Call) -> None:
+        """Put the question to the pool, and answer when it is done."""
+        self._calls[str(call.request)] = call
+        self._report(call, 0)
+        try:
+            call.asked = self._server.ask(self._pool(), call.question, "")
+        except RecallError as error:  # such as Busy
+            self._finish(call, error)
+        else:
+            call.asked.future.add_done_callback(lambda future: self._finish(call, future))
+
+    def _finish(self, call: _Call, outcome: Future[Result] | RecallError) -> None:
+        with self._lock:
+            if call.is_over:
+                return
+            call.is_over = True
+            call.asked = None  # it refers to this call, and the garbage collector runs rarely
+            if self._calls.get(str(call.request)) is call:
+                del self._calls[str(call.request)]
+        error = outcome if isinstance(outcome, RecallError) else outcome.exception()
+        try:
+            if isinstance(outcome, RecallError) or error is not None:
+                result = call.question.settle(error)
+            else:
+                result = outcome.result()
+                self._report(call, 1)
+        except ProtocolError as refusal:
+            self._refuse(call.request, refusal)
+        else:
+            self._reply(call.request, call.method, result)
+
+    def _report(self, call: _Call, amount: int) -> None:
+        if call.token is not None:
+            params = {"progressToken": call.token, "progress": amount, "total": 1}
+            self._send({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+
+    def _cancel(self, request: object) -> None:
+        """End a call without an answer. Ignore an unknown one."""
+        with self._lock:
+            call = self._calls.pop(str(request), None)
+            if call is not None:
+                call.is_over = True
+        if call is not None:
+            call.cancel()
+
+    def _pool(self) -> ConnectionPool:
+        with self._making:
+            if self._made is None:
+                self._made = self._make_pool()
+            return self._made
+
+    def _warm(self) -> None:
+        """Open the store and import what calls need."""
+        with suppress(RecallError):  # the pool is closed
+            self._pool().ask(lambda recall: mcp.tools.BY_NAME)
+
+    def _reply(self, request: int | str, method: str, result: Result) -> None:
+        if not self._has_handshake:
+            cached = _UNCACHED if method in _CACHEABLE else {}
+            result = {"resultType": "complete", **cached, **result, "_meta": {_PREFIX + "serverInfo": SERVER}}
+        self._send({"jsonrpc": "2.0", "id": request, "result": result})
+
+    def _refuse(self, request: int | str | None, error: ProtocolError) -> None:
+        data = {} if error.data is None else {"data": error.data}
+        body = {"code": error.code, "message": error.message, **data}
+        self._send({"jsonrpc": "2.0", "id": request, "error": body})
+
+
+def _check_params(method: str, params: Message) -> None:
+    """Raise ProtocolError for a parameter of another type, or a missing one."""
+    required = _TAKES.get(method, {})
+    for name, (kind, wanted) in {**_MAY_TAKE, **required}.items():
+        value = params.get(name)
+        if not isinstance(value, kind) and (value is not None or name in required):
+            raise ProtocolError(INVALID_PARAMS, f"{name} must be {wanted}.")
+
+
+def _check_envelope(method: str, params: Message) -> None:
+    """Raise ProtocolError unless the request carries an envelope of `VERSION`."""
+    if method == "initialize":
+        data = {"supported": [VERSION], "requested": params.get("protocolVersion")}
+        raise ProtocolError(_UNSUPPORTED_VERSION, f"This connection began with {VERSION}.", data)
+    meta = params.get("_meta")
+    meta = meta if isinstance(meta, dict) else {}
+    if not (isinstance(meta.get(_VERSION_KEY), str) and _CAPABILITIES_KEY in meta):
+        message = f"_meta must have {_VERSION_KEY} and {_CAPABILITIES_KEY}."
+        raise ProtocolError(INVALID_PARAMS, message)
+    if meta[_VERSION_KEY] != VERSION:
+        data = {"supported": [VERSION], "requested": meta[_VERSION_KEY]}
+        raise ProtocolError(_UNSUPPORTED_VERSION, f"The version must be {VERSION}.", data)
+    if not (isinstance(meta[_CAPABILITIES_KEY], dict) and isinstance(meta.get(_CLIENT_KEY), dict | None)):
+        raise ProtocolError(INVALID_PARAMS, f"{_CAPABILITIES_KEY} and {_CLIENT_KEY} must be objects.")

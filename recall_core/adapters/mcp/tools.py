@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from recall_core.adapters.mcp import views
+from recall_core.adapters.mcp.offers import Limits
 from recall_core.api.recall import Recall
 from recall_core.api.serving import CallerNames, ServedTarget
 from recall_core.errors import RecallError, UnknownTarget, UsageError
@@ -245,13 +246,6 @@ GET_BYTES = 36_000
 _EVERY_CORPUS = frozenset(("all", "memory"))
 
 
-class Limits(NamedTuple):
-    """The limits of an answer. base: folder that paths are relative to (None: the store's)."""
-
-    max_answer_chars: int = 40_000
-    base: str | None = None
-
-
 class ToolAnswer(NamedTuple):
     """The answer of a tool: its text, and the object behind it for structured content."""
 
@@ -483,7 +477,27 @@ def _list(recall: Recall, names: CallerNames, arguments: ListArguments, limits: 
 
 
 def _status(recall: Recall, names: CallerNames, arguments: StatusArguments, limits: Limits) -> ToolAnswer:
-    return _give(recall.stats(), views.write_store, arguments, names, limits)
+    return _give(
+        recall.stats(), lambda answer: views.write_store(answer, _contents(recall, names)), arguments, names, limits
+    )
+
+
+def _contents(recall: Recall, names: CallerNames) -> views.StoreContents:
+    known, elsewhere = folders(recall, names), names.labels()
+    rows = recall.query("SELECT doc.mtime FROM doc ORDER BY doc.mtime DESC LIMIT 1")["results"]
+    newest: Mapping[str, Any] = rows[0].get("doc", {}) if rows else {}
+    return views.StoreContents(
+        {name: count for name, count in known.items() if name not in elsewhere},
+        {name: known[name] for name in elsewhere if known[name]},
+        sorted({root.source for root in recall.store.roots() if root.source}),
+        str(newest.get("mtime", ""))[:10],
+    )
+
+
+def folders(recall: Recall, names: CallerNames) -> dict[str, int]:
+    """Return the document count of each top folder of the store, and of each labelled folder elsewhere."""
+    elsewhere = {name: recall.list(names.stored_as(name), limit=0)["total"] for name in names.labels()}
+    return names.folders() | elsewhere
 
 
 def _memory_search(
@@ -589,4 +603,17 @@ TOOLS: tuple[Tool, ...] = (
     ),
 )
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
-MEMORY_TOOLS = frozenset(("memory_search", "memory_get"))
+
+
+def described() -> list[dict[str, Any]]:
+    """Return the tools as clients see them."""
+    return [
+        {
+            "name": tool.name,
+            "title": tool.title,
+            "description": tool.description,
+            "inputSchema": schema(tool.takes),
+            "annotations": {"readOnlyHint": True, "openWorldHint": False},
+        }
+        for tool in TOOLS
+    ]

@@ -37,6 +37,8 @@ SNIPPET_CHARS = 480
 """Most characters of a chunk without a passage."""
 EXCERPT_CHARS = 40
 """A shorter passage, such as a heading, is shown with the lines after it, up to six times this."""
+FOLDERS = 12
+"""Most folders that `status` names below the base, and most of the others."""
 _MOST_NAMES = 8
 """Most names of omitted pieces."""
 _LONG = 80
@@ -343,14 +345,36 @@ def write_documents(answer: ListResponse) -> Iterator[AnswerPiece]:
         yield AnswerPiece("paths", fence_text("\n".join(spell(each["path"]) for each in documents)))
 
 
-def write_store(answer: StatsResponse) -> Iterator[AnswerPiece]:
-    """Yield the figures of a store."""
+class StoreContents(NamedTuple):
+    """What a store contains, for a caller.
+
+    here, elsewhere: document counts of the folders below the caller's base and of the others.
+    newest: day of the newest document, or "".
+    """
+
+    here: Mapping[str, int]
+    elsewhere: Mapping[str, int]
+    sources: Sequence[str]
+    newest: str
+
+
+def write_store(answer: StatsResponse, contents: StoreContents) -> Iterator[AnswerPiece]:
+    """Yield the figures of a store and the names of its folders."""
     store = answer["store"]
     amount = f"{count_of(store['documents'], 'document')}, {count_of(store['chunks'], 'chunk')}"
     yield AnswerPiece(
         "",
         f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
     )
+    for title, counts in (("By folder", contents.here), ("Elsewhere", contents.elsewhere)):
+        if counts:
+            named = [f"{spell(name)} ({count})" for name, count in counts.items()]
+            more = f" and {len(named) - FOLDERS} more" if len(named) > FOLDERS else ""
+            yield AnswerPiece("folders", f"{title}: {', '.join(named[:FOLDERS])}{more}.")
+    if contents.sources:
+        yield AnswerPiece("sources", f"Sources: {', '.join(contents.sources)}.")
+    if contents.newest:
+        yield AnswerPiece("newest", f"Newest document: {contents.newest}.")
 
 
 def as_callers_say(value: Any, names: CallerNames) -> Any:
