@@ -116,7 +116,7 @@ class DocumentsQuestion(msgspec.Struct, forbid_unknown_fields=True):
     offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
 
 
-class NewDocument(msgspec.Struct, forbid_unknown_fields=True):
+class DocumentBody(msgspec.Struct, forbid_unknown_fields=True):
     """A document to store. With an embedding it is one chunk; without one it is cut and embedded like a file."""
 
     content: str
@@ -261,7 +261,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         "PUT", f"{DOCUMENTS}{{name}}", "Store a document that has no file. The same again writes nothing.",
-        NewDocument, "PutResponse", _put, is_reading=False,
+        DocumentBody, "PutResponse", _put, is_reading=False,
     ),
     Operation(
         "DELETE", f"{DOCUMENTS}{{name}}", "Delete a document that PUT stored.", None, "DeleteResponse", _delete,
