@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         progress,
         reading,
         recalld,
+        rest,
         searching,
         terminal,
         whynot,

@@ -182,7 +182,11 @@ COMMANDS: tuple[Command[Any], ...] = (
             Flag("--on-boot", "sync when the server starts"),
             Flag("--interval", "sync every SECONDS seconds", "SECONDS", is_seconds=True),
             Flag("--base", "folder that paths are relative to (default: the store's)", "DIR"),
-            Flag("--tools", "comma-separated tools to offer (default: all)", "NAMES"),
+            Flag(
+                "--tools",
+                "comma-separated tools to offer (default: all), or openai: search and fetch for ChatGPT",
+                "NAMES",
+            ),
             Flag("--structured", "also send answers as structured content"),
             Flag(
                 "--max-answer-chars",

@@ -43,6 +43,7 @@ FAMILIES = {
     "judge": "judging",
     "tune": "tuning",
     "mcp": "care",
+    "serve": "serve",
     "daemon": "daemon",
     "trust": "filling",
     "embedders": "embedding",

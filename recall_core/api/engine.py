@@ -291,6 +291,11 @@ class Engine:
 
     # Shared by commands.
 
+    def expect_own_counter(self, pack: Pack) -> None:
+        """Raise UsageError `bad_value` for a counter that only a user of this machine may name."""
+        if self.is_for_others and pack.counter:
+            _expect_own(self._config._replace(pack_counter=pack.counter), self._config)
+
     def words_plan(self, words: str, ask: Ask, *, is_typed: bool = True) -> Plan:
         """Return the plan of a search for these words. is_typed: they may have syntax."""
         config = override(self.config, ask.settings)

@@ -181,7 +181,7 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.ContextResponse:
         """Pack the best chunks for these words, or the rows of an RQL query, under a token budget."""
-        ask, pack = asked_and_packed(ask, pack, fields)
+        ask, pack = self._merge(ask, pack, fields)
         plan = self._plan(words, rql, ask)
         with answers.fresh_reading(self.engine, ask) as started:
 
@@ -228,7 +228,7 @@ class Recall:
 
         pack: with a budget, the answer is a context. fixes: try changes to the query, and return those that work.
         """
-        ask, pack = asked_and_packed(ask, pack, fields)
+        ask, pack = self._merge(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return api.whynot.why_not(
             self.engine, api.whynot.question_of(words, ask, pack, rql=rql), target, ask, fixes=fixes
@@ -244,7 +244,7 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.TraceResponse:
         """Return how many rows remain after each step from the store to the answer, or to a context."""
-        ask, pack = asked_and_packed(ask, pack, fields)
+        ask, pack = self._merge(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return api.whynot.trace(self.engine, api.whynot.question_of(words, ask, pack, rql=rql), ask)
 
@@ -362,7 +362,7 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.ReportResponse:
         """Return everything about one query, for a page: results with ledgers, the context, and rank lines."""
-        ask, pack = asked_and_packed(ask, pack, fields)
+        ask, pack = self._merge(ask, pack, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return api.report.report(self.engine, plan, ask, pack)
 
@@ -559,6 +559,12 @@ class Recall:
             return make({})
         asked = (engine.notes(), plan, ask, pack)
         return engine.cache.answer(self.store, engine.base, asked, make, started=started)
+
+    def _merge(self, ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
+        """Return the options of a query and of packing, which this caller may ask for."""
+        ask, pack = asked_and_packed(ask, pack, fields)
+        self.engine.expect_own_counter(pack)
+        return ask, pack
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:
         return self.engine.words_plan(words or "", ask) if rql is None else self.engine.rql_plan(rql, ask)

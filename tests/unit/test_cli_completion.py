@@ -40,7 +40,7 @@ def test_each_shell_script_names_both_programs() -> None:
 
 def test_shell_completes_commands_flags_and_choices(tmp_path: Path) -> None:
     for line, expected in [
-        ("recall se", "search"),
+        ("recall sea", "search"),
         ("recall search x --fil", "--filter"),
         ("recall completion z", "zsh"),
         ("recall import --on-conflict re", "replace"),

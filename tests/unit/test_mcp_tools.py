@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp import tools
+from recall_core.adapters.mcp.server import ProtocolError, RecallServer, ServerSettings
 from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, ToolAnswer, resource, schema
 from recall_core.adapters.mcp.views import fence_text
 from recall_core.api.recall import Recall
@@ -199,6 +200,36 @@ def test_errors_name_documents_as_callers_do(recall: Recall, store: Path) -> Non
         said = f"{caught.value.message} {caught.value.hint}"
         assert "wiki/c.md" in said
         assert str(store.parent) not in said
+
+
+def test_connector_search_returns_documents_that_fetch_reads(recall: Recall) -> None:
+    found = call(recall, "openai.search", query="hello umlauts kept").content["results"]
+    names = [each["id"] for each in found]
+
+    assert len(names) == len(set(names)) >= 2
+    for each in found:
+        document = call(recall, "openai.fetch", id=each["id"]).content
+        assert set(each) == {"id", "title", "text", "url"}
+        assert set(document) == {*each, "metadata"}
+        assert {key: document[key] for key in ("id", "title", "url")} == {
+            key: each[key] for key in ("id", "title", "url")
+        }
+        assert each["text"] in document["text"] or "truncated" in document["metadata"]
+    assert call(recall, "openai.fetch", id="wiki/c.md").content["text"] == WIKI["c.md"]
+    with pytest.raises(RecallError, match="not a path"):
+        call(recall, "openai.fetch", id="/etc/passwd")
+
+
+def test_connector_tools_replace_all_others() -> None:
+    server = RecallServer(ServerSettings(is_openai=True))
+
+    listed: Any = server.methods["tools/list"]({})
+    assert [(tool["name"], *tool["inputSchema"]["properties"]) for tool in listed["tools"]] == [
+        ("search", "query"),
+        ("fetch", "id"),
+    ]
+    with pytest.raises(ProtocolError, match="Unknown tool: get"):
+        server.methods["tools/call"]({"name": "get"})
 
 
 def test_tool_schema_has_no_references() -> None:

@@ -81,11 +81,12 @@ def _settings(flags: Namespace) -> ServerSettings:
     if flags.max_answer_chars is not None:
         limits = limits._replace(max_answer_chars=flags.max_answer_chars)
     known = mcp.offers.TOOLS
-    offered = frozenset(known if flags.tools is None else map(str.strip, flags.tools.split(",")))
+    is_openai = flags.tools == "openai"
+    offered = frozenset(known if flags.tools is None or is_openai else map(str.strip, flags.tools.split(",")))
     if unknown := sorted(offered - known.keys()):
         message = f"There is no tool {unknown[0]!r}. The tools are {', '.join(known)}."
         raise UsageError("bad_value", message, hint="--tools search,get")
-    return mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout, offered)
+    return mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout, offered, is_openai)
 
 
 def _listens(door: Door, streams: Streams) -> None:

@@ -1,4 +1,7 @@
-"""The MCP server over HTTP on the loopback interface, carried by the official SDK. Clients need its token."""
+"""The MCP server over HTTP on the loopback interface, carried by the official SDK. Clients need its token.
+
+`recall serve` listens in the same way.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,8 @@ HEADER_SECONDS = 10.0
 """Time limit for the headers of a request, in seconds."""
 IDLE_SECONDS = 600.0
 """A session ends after this many seconds without a request."""
+BODY_BYTES = 4 << 20
+"""Most bytes of a request."""
 SOCKETS = 64
 """Most connections without the token. One more closes the oldest idle one."""
 _LAST_PORT = 65_535
@@ -43,11 +48,12 @@ _NAMES = (HOST, "localhost")
 
 
 class Door(NamedTuple):
-    """The listening socket, the token and its file (None without a token)."""
+    """The listening socket, the token and its file (None if no file has it). path: that of the address."""
 
     listening: socket.socket
     token: str | None
     token_file: Path | None
+    path: str = PATH
 
     @property
     def port(self) -> int:
@@ -57,12 +63,18 @@ class Door(NamedTuple):
     @property
     def address(self) -> str:
         """The URL of the server."""
-        return f"http://{HOST}:{self.port}{PATH}"
+        return f"http://{HOST}:{self.port}{self.path}"
+
+    @property
+    def hosts(self) -> list[str]:
+        """The names of the server in a Host header."""
+        return [f"{name}:{self.port}" for name in _NAMES]
 
 
-def door(port: int, *, has_token: bool) -> Door:
+def door(port: int, *, has_token: bool, name: str = "mcp", path: str = PATH, key: str | None = None) -> Door:
     """Open a port on the loopback interface, and write a token to a file readable by its owner only.
 
+    name: start of the file's name. key: a token that the caller has; no file is written.
     Raises RecallError `port_unavailable`, `token_unkept`; UsageError `bad_value`.
     """
     if port > _LAST_PORT:
@@ -76,14 +88,15 @@ def door(port: int, *, has_token: bool) -> Door:
         listening.close()
         message = f"Cannot open port {port}: {error.strerror}."
         raise RecallError("port_unavailable", message, hint="--port 0 picks a free one") from error
-    if not has_token:
-        return Door(listening, None, None)
-    token, made = secrets.token_urlsafe(32), Door(listening, None, None)
+    made = Door(listening, key if has_token else None, None, path)
+    if not has_token or key is not None:
+        return made
+    token = secrets.token_urlsafe(32)
     folder = paths.state_folder(os.environ)
     if folder is None:
         listening.close()
         raise RecallError("token_unkept", "There is no folder for the token.", hint="set HOME, or use --no-token")
-    file = folder / f"mcp-{made.port}.token"
+    file = folder / f"{name}-{made.port}.token"
     try:
         files.write_private(file, token + "\n")
     except OSError as error:
@@ -154,19 +167,25 @@ def run(protocol: Server[Any], at: Door, begun: Callable[[], None], ready: Calla
 
     async def serve() -> None:
         begun()
-        await _serve(protocol, at, ready)
+        app = application(protocol, at, body_bytes=BODY_BYTES)
+        await listen(app if at.token is None else _Guarded(app, at.token), at, ready)
 
     anyio.run(serve)
 
 
-async def _serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> None:
-    hosts = [f"{name}:{at.port}" for name in _NAMES]
-    security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
-    app: ASGIApp = protocol.streamable_http_app(
-        streamable_http_path=PATH, transport_security=security, session_idle_timeout=IDLE_SECONDS
+def application(protocol: Server[Any], at: Door, *, body_bytes: int) -> ASGIApp:
+    """Return the application, which needs no token. body_bytes: most bytes of a request."""
+    origins = [f"http://{host}" for host in at.hosts]
+    return protocol.streamable_http_app(
+        streamable_http_path=PATH,
+        transport_security=TransportSecuritySettings(allowed_hosts=at.hosts, allowed_origins=origins),
+        session_idle_timeout=IDLE_SECONDS,
+        max_request_body_size=body_bytes,
     )
-    if at.token is not None:
-        app = _Guarded(app, at.token)
+
+
+async def listen(app: ASGIApp, at: Door, ready: Callable[[], None]) -> None:
+    """Serve an application until the process is stopped, then remove the token's file."""
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, lifespan="on", timeout_graceful_shutdown=2,
         http=limit_protocol(at.token), ws="none", server_header=False,
@@ -236,7 +255,7 @@ class _LimitedProtocol(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
-        if self._token is not None and self.headers is not None and _has_token(self.headers, self._token):
+        if self._token is not None and self.headers is not None and shows_token(self.headers, self._token):
             self._waiting.pop(self, None)
 
     def _expect_headers(self) -> None:
@@ -253,7 +272,8 @@ class _LimitedProtocol(H11Protocol):
             self._timer = None
 
 
-def _has_token(headers: Iterable[tuple[bytes, bytes]], token: str) -> bool:
+def shows_token(headers: Iterable[tuple[bytes, bytes]], token: str) -> bool:
+    """Return True if the headers have the token, once, as `Authorization: Bearer TOKEN`."""
     given = [value for name, value in headers if name == b"authorization"]
     scheme, _, credentials = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
     return scheme.lower() == b"bearer" and compare_digest(credentials.strip(b" "), token.encode())
@@ -267,7 +287,7 @@ class _Guarded:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not _has_token(scope["headers"], self._token):
+        if scope["type"] == "http" and not shows_token(scope["headers"], self._token):
             body = {"error": "unauthorized", "hint": "send the server's token: Authorization: Bearer TOKEN"}
             refusal = JSONResponse(body, status_code=401, headers={"WWW-Authenticate": "Bearer"})
             await refusal(scope, receive, send)

@@ -23,7 +23,13 @@ CAPABILITIES: dict[str, dict[str, bool]] = {
 }
 TOOLS_FILE = Path(__file__).with_name("tools.json")
 """The tools as clients see them. `make generated` writes it from the table in `tools`."""
-TOOLS: dict[str, dict[str, Any]] = {tool["name"]: tool for tool in json.loads(TOOLS_FILE.read_text("utf-8"))}
+OPENAI = "openai."
+"""Start of the names, in the table, of tools for ChatGPT's connectors. Clients see the rest of the name."""
+_ALL: list[dict[str, Any]] = json.loads(TOOLS_FILE.read_text("utf-8"))
+TOOLS = {tool["name"]: tool for tool in _ALL if not tool["name"].startswith(OPENAI)}
+OPENAI_TOOLS = {
+    name: tool | {"name": name} for tool in _ALL if (name := tool["name"].removeprefix(OPENAI)) != tool["name"]
+}
 MEMORY_TOOLS = frozenset(("memory_search", "memory_get"))
 PROMPT = {"name": PROMPT_NAME, "title": "Search first", "description": "When and how to search."}
 TEMPLATE = {

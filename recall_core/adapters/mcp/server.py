@@ -12,6 +12,8 @@ from recall_core.adapters import mcp
 from recall_core.adapters.mcp.offers import (
     CAPABILITIES,
     MEMORY_TOOLS,
+    OPENAI,
+    OPENAI_TOOLS,
     PROMPT,
     PROMPT_NAME,
     SCHEME,
@@ -134,12 +136,14 @@ class ServerSettings(NamedTuple):
     structured: also send each answer as structured content.
     seconds: time limit of a call (None: that of the pool).
     tools: names of the tools to offer.
+    is_openai: offer the two tools of ChatGPT's connectors instead.
     """
 
     limits: Limits = Limits()
     structured: bool = False
     seconds: float | None = None
     tools: frozenset[str] = frozenset(TOOLS)
+    is_openai: bool = False
 
 
 class RecallServer:
@@ -147,7 +151,9 @@ class RecallServer:
 
     def __init__(self, settings: ServerSettings = ServerSettings()) -> None:  # noqa: B008 - a tuple
         self._settings = settings
-        self._tools = {name: tool for name, tool in TOOLS.items() if name in settings.tools}
+        own = {name: tool for name, tool in TOOLS.items() if name in settings.tools}
+        self._tools = OPENAI_TOOLS if settings.is_openai else own
+        self._prefix = OPENAI if settings.is_openai else ""
         self.methods: Mapping[str, Callable[[Mapping[str, Any]], Result | PendingCall]] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
@@ -157,7 +163,10 @@ class RecallServer:
             "prompts/list": lambda _: {"prompts": [PROMPT] if "search" in self._tools else []},
             "prompts/get": self._get_prompt,
         }
-        self.description: Result = {"capabilities": CAPABILITIES, "instructions": instructions(self._tools)}
+        self.description: Result = {
+            "capabilities": CAPABILITIES,
+            "instructions": instructions(() if settings.is_openai else self._tools),
+        }
         """What a client learns when it connects, besides versions and name."""
 
     def ask(self, pool: ConnectionPool, question: PendingCall, session: str) -> Asked[Result]:
@@ -174,7 +183,7 @@ class RecallServer:
             raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(self._tools)}.")
 
         def work(recall: Recall) -> Result:
-            answer = mcp.tools.BY_NAME[name].answer(recall, given, limits)
+            answer = mcp.tools.BY_NAME[self._prefix + name].answer(recall, given, limits)
             return self._content(answer.text, answer.content)
 
         def fail(error: RecallError) -> Result:

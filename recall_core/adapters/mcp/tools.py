@@ -7,14 +7,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import quote
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from recall_core.adapters.mcp import views
-from recall_core.adapters.mcp.offers import Limits
+from recall_core.adapters.mcp.offers import OPENAI, SCHEME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving import CallerNames, ServedTarget
+from recall_core.api.serving import CallerNames, ServedTarget, spell
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.targets import lines_in
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 
+CONNECTOR_DOCUMENTS = 10
+"""Most documents that ChatGPT's connectors get from a search."""
 MOST_LINES = 120
 """Most lines that `memory_get` returns."""
 
@@ -135,6 +138,18 @@ class MemoryGetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="cam
     lines: Annotated[int, Meta(ge=1, le=1_000_000, description=f"Number of lines, at most {MOST_LINES}")] = MOST_LINES
 
 
+class OpenAISearchArguments(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of `search` in the shape of ChatGPT's connectors."""
+
+    query: str
+
+
+class FetchArguments(msgspec.Struct, forbid_unknown_fields=True):
+    """Arguments of `fetch`."""
+
+    id: Annotated[str, Meta(description="An id from search")]
+
+
 def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
     """Return a client's arguments as `kind`. Raises UsageError `bad_arguments`.
 
@@ -162,7 +177,7 @@ def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
         raise UsageError("bad_arguments", _plainly(str(error)), hint=hint) from error
 
 
-_EXAMPLES = {"query": "words", "target": "notes/a.md", "path": "notes/a.md"}
+_EXAMPLES = {"id": "notes/a.md", "query": "words", "target": "notes/a.md", "path": "notes/a.md"}
 """Example values of required arguments, for hints."""
 
 
@@ -548,6 +563,39 @@ def _memory_get(recall: Recall, names: CallerNames, arguments: MemoryGetArgument
     return ToolAnswer(views.as_json(text), text)
 
 
+def _openai_search(
+    recall: Recall, names: CallerNames, arguments: OpenAISearchArguments, limits: Limits
+) -> ToolAnswer:
+    """Return the documents of the best hits, each with its best passage."""
+    best: dict[str, dict[str, str]] = {}
+    for hit in recall.search(arguments.query, Ask(k=5 * CONNECTOR_DOCUMENTS))["results"]:
+        doc, passage = hit["doc"], hit.get("passage")
+        found = _connector_entry(names.shown(doc["path"]), doc.get("title", ""), passage["text"] if passage else "")
+        best.setdefault(found["id"], found)
+    content = {
+        "results": views.first_that_fit(
+            [*best.values()][:CONNECTOR_DOCUMENTS], limits.max_answer_chars - len('{"results":[]}')
+        )
+    }
+    return ToolAnswer(views.as_json(content), content)
+
+
+def _connector_entry(name: str, title: str, text: str) -> dict[str, str]:
+    """Return a document as ChatGPT's connectors show it."""
+    return {"id": spell(name), "title": title or name, "text": text, "url": SCHEME + quote(name)}
+
+
+def _fetch(recall: Recall, names: CallerNames, arguments: FetchArguments, limits: Limits) -> ToolAnswer:
+    """Return the whole text of a document, or its beginning if it is longer than an answer."""
+    served = names.find(arguments.id)
+    view = recall.get(served.target)["found"]
+    doc, name = view["doc"], names.shown(view["doc"]["path"])
+    text = views.fitting(view["text"], limits.max_answer_chars)
+    metadata = {"mtime": doc["mtime"], **({"truncated": "true"} if len(text) < len(view["text"]) else {})}
+    content = {**_connector_entry(name, doc.get("title", ""), text), "metadata": metadata}
+    return ToolAnswer(views.as_json(content), content)
+
+
 TOOLS: tuple[Tool, ...] = (
     Tool(
         "search",
@@ -602,7 +650,18 @@ TOOLS: tuple[Tool, ...] = (
         _memory_get,
     ),
 )
-BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+OPENAI_TOOLS = (
+    Tool(
+        f"{OPENAI}search",
+        "Search documents",
+        "Find the documents that answer a question, best first: id, title, text of the best passage, and url.",
+        OpenAISearchArguments,
+        _openai_search,
+    ),
+    Tool(f"{OPENAI}fetch", "Read a document", "Get the text of one document by its id.", FetchArguments, _fetch),
+)
+"""The only tools that ChatGPT's connectors call."""
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in (*TOOLS, *OPENAI_TOOLS)}
 
 
 def described() -> list[dict[str, Any]]:
@@ -615,5 +674,5 @@ def described() -> list[dict[str, Any]]:
             "inputSchema": schema(tool.takes),
             "annotations": {"readOnlyHint": True, "openWorldHint": False},
         }
-        for tool in TOOLS
+        for tool in (*TOOLS, *OPENAI_TOOLS)
     ]
