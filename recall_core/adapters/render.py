@@ -38,9 +38,14 @@ NOTHING_RECALLED = {
 """Why sparse-document recall added nothing, by reason."""
 
 
+def as_json(value: object) -> str:
+    """Return the value as JSON on one line, keys in insertion order. Raises ValueError for NaN."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def json_line(response: Mapping[str, Any]) -> str:
-    """Return the response as one line of JSON, keys in insertion order. Raises ValueError for NaN."""
-    return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
+    """Return the response as JSON with the end of its line."""
+    return as_json(response) + "\n"
 
 
 def talk_of_hits(response: SearchResponse, is_verbose: bool) -> Iterator[str]:

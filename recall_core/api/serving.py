@@ -143,6 +143,17 @@ class CallerNames:
                 return self._served(ending, part)
         raise self._unknown(name)
 
+    def find_missing(self, target: str) -> ServedTarget:
+        """Return what a caller misses: a quoted text unchanged, a name as its id, any other text in quotes."""
+        if len(target) > 2 and target[0] == target[-1] == '"':
+            return ServedTarget(target, None)
+        try:
+            return self.find(target)
+        except UnknownTarget:
+            if " " not in target:
+                raise
+            return ServedTarget(f'"{target}"', None)
+
     def _served(self, doc_id: str, part: str) -> ServedTarget:
         path = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
         warnings = () if part else tuple(self._other_meaning(path, doc_id))

@@ -23,7 +23,7 @@ from recall_core.adapters.mcp.offers import (
     instructions,
     prompt,
 )
-from recall_core.adapters.render import count_of
+from recall_core.adapters.render import as_json, count_of
 from recall_core.errors import RecallError
 from recall_core.named import NamedTuple
 from recall_core.shell import AGAIN, INSTALL, REST, Hint
@@ -189,7 +189,7 @@ class RecallServer:
         def fail(error: RecallError) -> Result:
             is_disabled = name in MEMORY_TOOLS and error.code in UNAVAILABLE
             body = disable_memory(error) if is_disabled else failure(error)
-            return self._content(mcp.views.as_json(body), body, is_error=not is_disabled)
+            return self._content(as_json(body), body, is_error=not is_disabled)
 
         return PendingCall(work, fail, has_progress=True)
 

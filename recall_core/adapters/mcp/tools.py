@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from recall_core.adapters.mcp import views
 from recall_core.adapters.mcp.offers import OPENAI, SCHEME, Limits
+from recall_core.adapters.render import as_json
 from recall_core.api.recall import Recall
 from recall_core.api.serving import CallerNames, ServedTarget, spell
 from recall_core.errors import RecallError, UnknownTarget, UsageError
@@ -318,7 +319,7 @@ def _words(arguments: QuestionArguments) -> tuple[str | None, str | None]:
 def _give(answer: Answer, write: views.Writer, arguments: Any, names: CallerNames, limits: Limits) -> ToolAnswer:
     content = dict(answer)
     if arguments.fields == "all":
-        return ToolAnswer(views.as_json(content), content)
+        return ToolAnswer(as_json(content), content)
     return ToolAnswer(views.join_pieces(views.in_pieces(answer, names, write), limits.max_answer_chars), content)
 
 
@@ -370,23 +371,11 @@ def _whynot(recall: Recall, names: CallerNames, arguments: WhyNotArguments, limi
     pack = Pack(budget_tokens=_or_none(arguments.budget_tokens))
     if pack.budget_tokens is not None:
         ask = _with_fences(ask, views.fence_of(""))
-    missed = _find_missing(names, arguments.target)
+    missed = names.find_missing(arguments.target)
     answer = recall.why_not(words, missed.target, ask, pack, rql=rql)
     answer["whynot"]["target"]["text"] = arguments.target
     answer["warnings"] += missed.warnings
     return _give(answer, views.write_whynot, arguments, names, limits)
-
-
-def _find_missing(names: CallerNames, target: str) -> ServedTarget:
-    """Return the missing target: a quoted text unchanged, a name as its id, any other text in quotes."""
-    if len(target) > 2 and target[0] == target[-1] == '"':
-        return ServedTarget(target, None)
-    try:
-        return names.find(target)
-    except UnknownTarget:
-        if " " not in target:
-            raise
-        return ServedTarget(f'"{target}"', None)
 
 
 def _get(recall: Recall, names: CallerNames, arguments: GetArguments, limits: Limits) -> ToolAnswer:
@@ -401,7 +390,7 @@ def _get(recall: Recall, names: CallerNames, arguments: GetArguments, limits: Li
     answers = [_got(recall, each) for each in targets]
     if arguments.fields == "all":
         content = _content(answers)
-        return ToolAnswer(views.as_json(content), content)
+        return ToolAnswer(as_json(content), content)
     most = GET_BYTES if arguments.max_bytes is UNSET else arguments.max_bytes
     return _texts(answers, names, most, limits)
 
@@ -525,11 +514,11 @@ def _memory_search(
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
     result: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
     result |= {"provider": provider, "model": model, **found}
-    room = limits.max_answer_chars - len(views.as_json({**result, "results": []}))
+    room = limits.max_answer_chars - len(as_json({**result, "results": []}))
     kept = views.first_that_fit(result["results"], room)
     if len(kept) < len(result["results"]):
         result |= {"results": kept, "truncated": True}
-    return ToolAnswer(views.as_json(result), result)
+    return ToolAnswer(as_json(result), result)
 
 
 def _source(recall: Recall, corpus: str) -> str:
@@ -560,7 +549,7 @@ def _memory_get(recall: Recall, names: CallerNames, arguments: MemoryGetArgument
         raise UsageError(
             "bad_lines", f"{arguments.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}'
         )
-    return ToolAnswer(views.as_json(text), text)
+    return ToolAnswer(as_json(text), text)
 
 
 def _openai_search(
@@ -577,7 +566,7 @@ def _openai_search(
             [*best.values()][:CONNECTOR_DOCUMENTS], limits.max_answer_chars - len('{"results":[]}')
         )
     }
-    return ToolAnswer(views.as_json(content), content)
+    return ToolAnswer(as_json(content), content)
 
 
 def _connector_entry(name: str, title: str, text: str) -> dict[str, str]:
@@ -593,7 +582,7 @@ def _fetch(recall: Recall, names: CallerNames, arguments: FetchArguments, limits
     text = views.fitting(view["text"], limits.max_answer_chars)
     metadata = {"mtime": doc["mtime"], **({"truncated": "true"} if len(text) < len(view["text"]) else {})}
     content = {**_connector_entry(name, doc.get("title", ""), text), "metadata": metadata}
-    return ToolAnswer(views.as_json(content), content)
+    return ToolAnswer(as_json(content), content)
 
 
 TOOLS: tuple[Tool, ...] = (

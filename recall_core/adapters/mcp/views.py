@@ -7,14 +7,13 @@ callers.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from recall_core.adapters import ledger, whynot
-from recall_core.adapters.render import CAUTION, DIGITS, count_of
+from recall_core.adapters.render import CAUTION, DIGITS, as_json, count_of
 from recall_core.api.serving import spell
 from recall_core.deadline import check
 from recall_core.text import behind
@@ -137,11 +136,6 @@ def _beginning(text: str, room: int) -> str:
     if not fence or lines.split("\n").count(fence) % 2 == 0:
         return lines
     return lines.removesuffix(fence).rstrip("\n") if lines.endswith(f"\n{fence}") else f"{lines}\n{fence}"
-
-
-def as_json(value: object) -> str:
-    """Return the value as JSON on one line, like `recall --json`."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:

@@ -185,19 +185,10 @@ def _explain(recall: Recall, names: CallerNames, question: Any, _: str) -> Answe
 
 def _why_not(recall: Recall, names: CallerNames, question: Any, _: str) -> Answer:
     """Explain a missing name or text. A text with a space that names nothing is quoted text."""
-    target: str = question.target
-    warnings: tuple[str, ...] = ()
-    if not (len(target) > 2 and target[0] == target[-1] == '"'):
-        try:
-            served = names.find(target)
-            target, warnings = served.target, served.warnings
-        except UnknownTarget:
-            if " " not in target:
-                raise
-            target = f'"{target}"'
-    answer = recall.why_not(target=target, pack=_pack(question), fixes=question.fixes, **_wording(question))
+    missed = names.find_missing(question.target)
+    answer = recall.why_not(target=missed.target, pack=_pack(question), fixes=question.fixes, **_wording(question))
     answer["whynot"]["target"]["text"] = question.target
-    answer["warnings"] += warnings
+    answer["warnings"] += missed.warnings
     return answer
 
 
