@@ -99,6 +99,11 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
     return _folder(environ, "XDG_CONFIG_HOME", ".config", platform)
 
 
+def data_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
+    """Return the folder in XDG_DATA_HOME if set, else the platform's data folder; None without a home."""
+    return _folder(environ, "XDG_DATA_HOME", ".local/share", platform)
+
+
 def _folder(environ: Mapping[str, str], variable: str, otherwise: str, platform: str) -> Path | None:
     named, home = environ.get(variable, ""), environ.get("HOME", "")
     if Path(named).is_absolute():
