@@ -85,7 +85,7 @@ def parse(argv: Sequence[str]) -> Request:
     words = (*extras, *tail)
     if not flags.help:
         _check_words(command, words)
-    return Request(command, words, flags, flags.store, flags.json, help=flags.help)
+    return Request(command, words, flags, flags.store, flags.json, help=flags.help, agent=flags.agent)
 
 
 def command_parser(command: Command[Any], *, operands: bool = False) -> CommandParser:
@@ -179,7 +179,7 @@ def top_help(version: str) -> str:
     lines = [
         f"recall {version}: a local-first hybrid search database for documents, in one file",
         "",
-        "usage: recall [--store PATH] [--json] COMMAND ...",
+        "usage: recall [--store PATH | --agent ID] [--json] COMMAND ...",
         "",
         "start here:",
         "  recall init",
@@ -208,7 +208,7 @@ def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
     """Return the flags before the command, the command, and the words after it."""
     i = 0
     while i < len(head) and head[i].startswith("-"):
-        i += 2 if head[i] == "--store" else 1
+        i += 2 if head[i] in ("--store", "--agent") else 1
     if i >= len(head):
         return list(head), None, []
     return list(head[:i]), head[i], list(head[i + 1 :])

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from recall_core import paths
 from recall_core._lazy import difflib, zlib
@@ -89,6 +89,9 @@ _OF_HYBRID = {
 }
 
 
+Mode = Literal["hybrid", "lexical", "semantic"]
+
+
 class Sync(NamedTuple):
     """When a memory is synced. interval: seconds, 0 for never."""
 
@@ -116,7 +119,7 @@ class Agent(NamedTuple):
     settings: Settings = MappingProxyType({})
     """Settings of its store, by key of `Config`."""
     max_results: int = MAX_RESULTS
-    mode: str = "hybrid"
+    mode: Mode = "hybrid"
     sync: Sync = Sync()
     shares_store: bool = False
     runtime: Mapping[str, Any] = MappingProxyType({})
@@ -173,7 +176,12 @@ def read(path: Path) -> AgentsFile:
     Raises ConfigError `config_invalid`, `unknown_key`, `bad_value`, `bad_agent_id`, `two_defaults`,
     `binding_unreachable`.
     """
-    whole = {_snake(key): value for key, value in read_toml(path).items()}
+    return parse(read_toml(path), path)
+
+
+def parse(contents: Mapping[str, Any], path: Path) -> AgentsFile:
+    """Return the contents of a file at this path; see `read`."""
+    whole = {_snake(key): value for key, value in contents.items()}
     listed = whole.get("agents", [])
     if isinstance(listed, Mapping):
         _expect_keys(listed, ("defaults", "list"), f"{path}: agents")

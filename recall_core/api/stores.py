@@ -27,7 +27,7 @@ from recall_core.config import (
     settings_of,
 )
 from recall_core.contract import OK
-from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.embed.registry import AUTO, KNOWN_BY_IDENTITY, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import BASE, COUNTER, EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
@@ -215,6 +215,23 @@ def create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
         with store.writer() as writer:
             writer.use_language(config.language)
     return store
+
+
+def fit(found: FoundSettings, info: StoreInfo, *, chosen: str) -> Config:
+    """Return settings that several stores share, with the embedder, language and limits of this one.
+
+    chosen: the embedder that the weights in these settings suit.
+    """
+    config = found.config
+    may_load = config.embedding != AUTO and found.refusal(EMBEDDER) is None
+    if not (may_load and agrees(config, info.embedder)):
+        named = (config._replace(embedding=kind, embedding_dim=info.dimension) for kind in KNOWN_BY_IDENTITY)
+        config = next((each for each in named if agrees(each, info.embedder)), config)
+    if config.embedding not in (AUTO, chosen):
+        config = weigh(config)
+    if info.documents or info.language != StoreInfo._field_defaults["language"]:
+        config = config._replace(language=info.language)
+    return cut_as(config, chunker=info.chunker, counter=info.counter)
 
 
 def trust(
