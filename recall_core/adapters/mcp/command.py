@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recall_core import shell
+from recall_core import api, shell
 from recall_core.adapters import mcp
 from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, Following, StoreSettings
 from recall_core.api.stores import find
@@ -37,10 +37,15 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     """Serve until the client disconnects or Ctrl-C, or print the configuration of a client."""
     flags = request.flags
     named = request.store or os.environ.get("RECALL_STORE") or None
+    profile = None if request.agent is None else api.agents.load().find(request.agent)
     if flags.install is not None:
         # A client may start the server in any folder, so the store needs an absolute path.
-        place = find(None, start=None).base if named is None else absolute(Path(named))
-        command = [sys.executable, "-m", "recall_core", "--store", str(place), "mcp"]
+        if profile is not None:
+            served = ["--agent", profile.id]
+        else:
+            place = find(None, start=None).base if named is None else absolute(Path(named))
+            served = ["--store", str(place)]
+        command = [sys.executable, "-m", "recall_core", *served, "mcp"]
         print_entry(flags.install, command, streams)
         return
     for flag in ("port", "no_token"):
@@ -50,9 +55,14 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     if find_spec("mcp") is None:
         message = "recall mcp needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
-    settings = StoreSettings(named, Path.cwd())
+    settings = StoreSettings(named, Path.cwd(), agent=request.agent)
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
     following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
+    if profile is not None and profile.is_enabled:
+        sync = profile.sync
+        following = Following(
+            flags.watch or sync.watch, flags.on_boot or sync.on_boot, flags.interval or float(sync.interval)
+        )
     follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
