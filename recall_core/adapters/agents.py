@@ -48,7 +48,7 @@ def agents(request: Request, streams: Streams, opener: Opener) -> AgentsResponse
         raise UsageError("conflicting_flags", message, hint=Hint("agents", "add", "ID"))
     if action in ("add", "rm"):
         return api.agents.change(words[0], entry if action == "add" else None)
-    return api.agents.listed(*words)
+    return api.agents.list_agents(*words)
 
 
 def _lines(request: Request) -> Command[Any]:

@@ -339,10 +339,11 @@ def _bindings(whole: Mapping[str, Any], path: Path) -> tuple[Binding, ...]:
         if "agent" not in given:
             raise ConfigError("bad_value", f"{where} names no agent.", hint='agent = "work"')
         binding = Binding(*(given.get(key) for key in _AS_BINDING.values()), number, path)  # type: ignore[arg-type, call-arg]
-        wider = next((each for each in made if rank(each) == rank(binding) and _covers(each, binding)), None)
-        if wider is not None:
-            message = f"{where} (agent {binding.agent}) never matches: binding {wider.number} comes first."
-            raise ConfigError("binding_unreachable", message, hint=f"put it above binding {wider.number}")
+        for wider in made:
+            is_wider = all(own in (None, other) for own, other in zip(wider[1:5], binding[1:5], strict=True))
+            if is_wider and rank(wider) == rank(binding):
+                message = f"{where} (agent {binding.agent}) never matches: binding {wider.number} comes first."
+                raise ConfigError("binding_unreachable", message, hint=f"put it above binding {wider.number}")
         made.append(binding)
     return tuple(made)
 
@@ -365,30 +366,27 @@ def rank(binding: Binding) -> int:
     return 2 if binding.account is not None else int(binding.channel is not None)
 
 
-def _covers(wider: Binding, binding: Binding) -> bool:
-    """Return True if the first binding matches every message that the second matches."""
-    return all(own in (None, other) for own, other in zip(wider[1:5], binding[1:5], strict=True))
-
-
 def _entry(table: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
     """Return the values of an agent's table by flat key, such as `query.max_results`, with checked types."""
     if not isinstance(table, Mapping):
         raise ConfigError("bad_value", f"{where} is not a table.", hint="[defaults]")
-    given = {_key(key): value for key, value in _flatten(table)}
+    named = ((_OTHER_NAMES.get(key, key.removeprefix("memory_search.")), value) for key, value in _flatten(table))
+    given: dict[str, Any] = {}
+    for name, value in named:
+        key = _OF_HYBRID.get(name, name)
+        given[key] = given.get(key) is not False and value if key == "enabled" else value  # off at any level is off
     _expect_keys(given, known, where)
     for key, value in given.items():
         example = _EXAMPLES.get(key)
         if key == "sync.interval" and type(value) is int:
             given[key] = value = str(value)  # noqa: PLW2901 - seconds
-        is_list = isinstance(example, list)
-        is_right = example is None or (type(value) is type(example) and (not is_list or _are_texts(value)))
-        if not is_right or (type(value) is int and key in _EXAMPLES and value < 1):
+        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+        is_text = all(isinstance(each, str) and each and "\0" not in each for each in texts)
+        if example is not None and (
+            type(value) is not type(example) or not is_text or (type(value) is int and value < 1)
+        ):
             raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=_line(key))
     return given
-
-
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(each, str) and each and "\0" not in each for each in values)
 
 
 def _flatten(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -399,12 +397,6 @@ def _flatten(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, 
             yield from _flatten(value, f"{key}.")
         else:
             yield key, value
-
-
-def _key(flat: str) -> str:
-    """Return the key for another name of it."""
-    key = _OTHER_NAMES.get(flat, flat.removeprefix("memory_search."))
-    return _OF_HYBRID.get(key, key)
 
 
 def _snake(name: str) -> str:

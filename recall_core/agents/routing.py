@@ -46,13 +46,13 @@ def route(agents: Agents, message: Message) -> Route:
 
     The session is `agent:ID:CHANNEL:KIND:PEER`, or `agent:ID:CHANNEL:main` without a peer.
     """
-    matching = [each for each in agents.bindings if _matches(each, message)]
+    matching = (
+        binding
+        for binding in agents.bindings
+        if all(wanted in (None, value) for wanted, value in zip(binding[1:5], message, strict=True))
+    )
     best = max(matching, key=rank, default=None)
     agent = agents.default if best is None else best.agent
     context = f"{message.peer_kind}:{message.peer_id}" if message.peer_kind else "main"
     rule: Rule = "default" if best is None else _RULES[rank(best)]
     return Route(agent, f"agent:{agent}:{message.channel}:{context}", rule, best)
-
-
-def _matches(binding: Binding, message: Message) -> bool:
-    return all(wanted in (None, value) for wanted, value in zip(binding[1:5], message, strict=True))

@@ -59,7 +59,10 @@ def load(start: Path | None = None) -> Agents:
         message = f"{found} has agents that you did not accept."
         raise ConfigError("untrusted_config", message, hint=Hint("trust"))
     empty = AgentsFile(Path(FILE), {}, {}, (), True)
-    return resolve([empty if own is None else read(own), *([] if found is None else [read(found)])], data=_data())
+    return resolve(
+        [empty if own is None else read(own), *([] if found is None else [read(found)])],
+        data=paths.data_folder(caller.environ()),
+    )
 
 
 def _own_file() -> Path | None:
@@ -69,14 +72,6 @@ def _own_file() -> Path | None:
 
 def _found_file(start: Path | None) -> Path | None:
     return nearest(paths.absolute(start or Path()), _own_file())
-
-
-def _data() -> Path:
-    folder = paths.data_folder(caller.environ())
-    if folder is None:
-        message = "There is no home folder to keep memories in."
-        raise StoreError("folder_unusable", message, hint="export XDG_DATA_HOME=DIR")
-    return folder
 
 
 def trust(store: str | None = None, *, accept: bool = False, forget: bool = False) -> TrustResponse:
@@ -115,7 +110,9 @@ def trust(store: str | None = None, *, accept: bool = False, forget: bool = Fals
 
 def _acts(found: Path) -> Iterator[str]:
     """Yield what a workspace's file would do, in words that follow "would"."""
-    agents = resolve([AgentsFile(Path(FILE), {}, {}, (), True), read(found)], data=_data())
+    agents = resolve(
+        [AgentsFile(Path(FILE), {}, {}, (), True), read(found)], data=paths.data_folder(caller.environ())
+    )
     for agent in agents.agents:
         read_too = [*agent.extra_paths, *([agent.sessions] if "sessions" in agent.sources else [])]
         folders = ", ".join(map(str, [agent.workspace, *read_too]))
@@ -143,7 +140,7 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     if not os.path.exists(agent.store):  # noqa: PTH110 - False, not an error, without permission
         try:
             agent.store.parent.mkdir(parents=True, exist_ok=True)
-            if agent.workspace.is_relative_to(_data()):
+            if agent.workspace.is_relative_to(paths.data_folder(caller.environ())):
                 agent.workspace.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             message = f"{error.filename} cannot be created: {why_unread(error)}."
@@ -155,7 +152,8 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     toml = agent.store.parent / ":" / FILE_NAME  # never written, because agents.toml has the settings
     engine = Engine(store, config=config, base=agent.workspace, toml=toml, found=found._replace(config=config))
     names = ", ".join(f"'{source}'" for source in agent.sources)
-    engine.scope = Scope(agent, parse_filter(f"doc.source IN ({names})"), reasons)
+    where = parse_filter(f"doc.source IN ({names})")
+    engine.scope = Scope(agent, where, reasons, agent.store.with_suffix(".synced"))
     _arrange(engine, _roots(agent))
     return engine
 
@@ -212,7 +210,7 @@ def route(channel: str, *, account: str | None = None, peer: str | None = None) 
     return {**OK, "route": view, "warnings": []}
 
 
-def listed(name: str | None = None) -> AgentsResponse:
+def list_agents(name: str | None = None) -> AgentsResponse:
     """Return every agent, or only the one with this id. Opens no store. Raises UsageError `unknown_agent`."""
     agents = load()
     chosen = agents.agents if name is None else (agents.find(name),)
@@ -261,9 +259,9 @@ def change(name: str, entry: Mapping[str, Any] | None) -> AgentsResponse:
         raise UsageError("unknown_agent", f"{path} has no agent {name!r}.", hint=Hint("agents", "list"))
     else:
         del entries[at]
-    resolve([parse(document.unwrap(), path)], data=_data())
+    resolve([parse(document.unwrap(), path)], data=paths.data_folder(caller.environ()))
     files.write_private(path, tomlkit.dumps(document))
-    return listed(name) if entry is not None else listed()
+    return list_agents(name) if entry is not None else list_agents()
 
 
 def status(engine: Engine) -> StatusResponse:
@@ -284,7 +282,7 @@ def status(engine: Engine) -> StatusResponse:
         fallback=[],
         next_sync="never",
     )
-    if (synced := _synced(engine)) is not None:
+    if (synced := _last_sync(engine)) is not None:
         view["last_sync"] = utc(synced)
     if scope is not None:
         agent = scope.agent
@@ -301,7 +299,7 @@ def status(engine: Engine) -> StatusResponse:
     return {**OK, "memory": view, "warnings": list(engine.notes())}
 
 
-def _synced(engine: Engine) -> int | None:
+def _last_sync(engine: Engine) -> int | None:
     """Return the time of the last sync in ns; None if it is unknown."""
     with suppress(OSError):
         return None if engine.scope is None else engine.scope.stamp.stat().st_mtime_ns
@@ -321,7 +319,7 @@ def _sources(engine: Engine) -> list[SourceView]:
 def _is_dirty(engine: Engine) -> bool:
     """Return True if a file is new, changed or gone. A file that the last sync could not read does not count."""
     known = {file.path: file for file in engine.store.files() if file.os_path}
-    synced = _synced(engine) or 0
+    synced = _last_sync(engine) or 0
     steps = (
         walk(root, engine.base, engine.config) if place.is_dir() else [single(root, engine.base)]
         for root in engine.store.roots()

@@ -53,17 +53,14 @@ def result_of(steps: Generator[Progress, None, Result]) -> Result:
 class Scope(NamedTuple):
     """The part of its store that an agent sees.
 
-    where: the filter of every query. reasons: why `auto` chose the embedder.
+    where: the filter of every query. reasons: why `auto` chose the embedder. stamp: the file whose time is that of the
+    last sync.
     """
 
     agent: Agent
     where: Expr
     reasons: tuple[str, ...]
-
-    @property
-    def stamp(self) -> Path:
-        """The file whose time is that of the last sync."""
-        return self.agent.store.with_suffix(".synced")
+    stamp: Path
 
 
 class Engine:
