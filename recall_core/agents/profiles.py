@@ -380,11 +380,10 @@ def _entry(table: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
         example = _EXAMPLES.get(key)
         if key == "sync.interval" and type(value) is int:
             given[key] = value = str(value)  # noqa: PLW2901 - seconds
-        texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-        is_text = all(isinstance(each, str) and each and "\0" not in each for each in texts)
-        if example is not None and (
-            type(value) is not type(example) or not is_text or (type(value) is int and value < 1)
-        ):
+        texts = value if isinstance(value, list) else [value or "-"] if isinstance(value, str) else []
+        is_fit = all(isinstance(each, str) and each and "\0" not in each for each in texts)
+        is_fit = is_fit and (type(value) is not int or value > 0)
+        if example is not None and not (is_fit and type(value) is type(example)):
             raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=_line(key))
     return given
 

@@ -7,6 +7,7 @@ from typing import Literal
 from recall_core.agents.profiles import Agents, Binding, rank
 from recall_core.errors import UsageError
 from recall_core.named import NamedTuple
+from recall_core.shell import flag
 
 Rule = Literal["peer", "account", "channel", "any", "default"]
 _RULES: tuple[Rule, ...] = ("any", "channel", "account", "peer")
@@ -35,9 +36,9 @@ def message_of(channel: str, account: str | None, peer: str | None) -> Message:
     """Return the message. peer: `kind:id`. Raises UsageError `bad_value`."""
     kind, colon, name = (peer or "").partition(":")
     if not channel or ":" in channel:
-        raise UsageError("bad_value", f"A channel cannot be {channel!r}.", hint="--channel slack")
+        raise UsageError("bad_value", f"A channel cannot be {channel!r}.", hint=f"{flag('channel')} slack")
     if peer is not None and not (kind and colon and name):
-        raise UsageError("bad_value", f"--peer takes KIND:ID, not {peer!r}.", hint="--peer dm:alice")
+        raise UsageError("bad_value", f"A peer is KIND:ID, not {peer!r}.", hint=f"{flag('peer')} dm:alice")
     return Message(channel, account, kind, name)
 
 

@@ -52,17 +52,18 @@ def load(start: Path | None = None) -> Agents:
     """Return the agents of the person's file and of the nearest workspace's file from `start` upwards.
 
     A workspace's file is not read before a person accepted it. Raises ConfigError `untrusted_config`, and the errors
-    of `profiles`; StoreError `folder_unusable` without a home folder.
+    of `profiles`; RecallError `no_home`.
     """
     own, found = _own_file(), _found_file(start)
     if found is not None and not consent.is_accepted(found):
         message = f"{found} has agents that you did not accept."
         raise ConfigError("untrusted_config", message, hint=Hint("trust"))
-    empty = AgentsFile(Path(FILE), {}, {}, (), True)
-    return resolve(
-        [empty if own is None else read(own), *([] if found is None else [read(found)])],
-        data=paths.data_folder(caller.environ()),
-    )
+    read_files = [_NONE if own is None else read(own), *([] if found is None else [read(found)])]
+    return resolve(read_files, data=paths.data_folder(caller.environ()))
+
+
+_NONE = AgentsFile(Path(FILE), {}, {}, (), True)
+"""The file of a person without a home folder."""
 
 
 def _own_file() -> Path | None:
@@ -110,9 +111,7 @@ def trust(store: str | None = None, *, accept: bool = False, forget: bool = Fals
 
 def _acts(found: Path) -> Iterator[str]:
     """Yield what a workspace's file would do, in words that follow "would"."""
-    agents = resolve(
-        [AgentsFile(Path(FILE), {}, {}, (), True), read(found)], data=paths.data_folder(caller.environ())
-    )
+    agents = resolve([_NONE, read(found)], data=paths.data_folder(caller.environ()))
     for agent in agents.agents:
         read_too = [*agent.extra_paths, *([agent.sessions] if "sessions" in agent.sources else [])]
         folders = ", ".join(map(str, [agent.workspace, *read_too]))

@@ -53,8 +53,8 @@ def result_of(steps: Generator[Progress, None, Result]) -> Result:
 class Scope(NamedTuple):
     """The part of its store that an agent sees.
 
-    where: the filter of every query. reasons: why `auto` chose the embedder. stamp: the file whose time is that of the
-    last sync.
+    where: the filter of every query. reasons: why `auto` chose the embedder.
+    stamp: the file whose time is that of the last sync.
     """
 
     agent: Agent
