@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from recall_core import api
 from recall_core._lazy import difflib
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag, Request
-from recall_core.errors import UsageError
+from recall_core.errors import RecallError, UsageError
 from recall_core.shell import quote
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
@@ -128,7 +130,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
             parser.add_argument(*names, action="store_true", help=flag.doc)
         else:
             choices = f": {' or '.join(flag.choices)}" if flag.choices else ""
-            parser.add_argument(
+            action = parser.add_argument(
                 *names,
                 action="append" if flag.many else _GivenOnce,
                 default=None,
@@ -137,6 +139,15 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
                 metavar=flag.metavar,
                 help=f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}",
             )
+            if flag.name == "--agent":
+                action.completer = _agent_ids  # type: ignore[attr-defined]  # argcomplete looks for it
+
+
+def _agent_ids(**_: object) -> list[str]:
+    """Return the agents that a shell may offer."""
+    with suppress(RecallError, OSError):
+        return [agent.id for agent in api.agents.load().agents]
+    return []
 
 
 def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

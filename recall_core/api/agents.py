@@ -57,13 +57,15 @@ def load(start: Path | None = None) -> Agents:
     own, found = _own_file(), _found_file(start)
     if found is not None and not consent.is_accepted(found):
         message = f"{found} has agents that you did not accept."
-        raise ConfigError("untrusted_config", message, hint=Hint("trust"))
-    read_files = [_NONE if own is None else read(own), *([] if found is None else [read(found)])]
+        details = {"sha256": sha256(found.read_bytes()).hexdigest()}
+        raise ConfigError("untrusted_config", message, hint=Hint("trust"), details=details)
+    is_there = own is not None and os.path.isfile(own)  # noqa: PTH113 - False, not an error, without permission
+    read_files = [read(own) if own is not None and is_there else _NONE, *([] if found is None else [read(found)])]
     return resolve(read_files, data=paths.data_folder(caller.environ()))
 
 
 _NONE = AgentsFile(Path(FILE), {}, {}, (), True)
-"""The file of a person without a home folder."""
+"""The file of a person who has none."""
 
 
 def _own_file() -> Path | None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall_core import api
-from recall_core.adapters import cli
+from recall_core.adapters import cli, parser
 from recall_core.adapters.streams import Streams
 from recall_core.agents.profiles import Agents, Binding, parse, resolve
 from recall_core.agents.routing import Message, route
@@ -101,11 +101,10 @@ BIRDS = {"main": "heron", "work": "kestrel", "support": "plover"}
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a home folder with the files of three agents; the current folder is elsewhere."""
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
-        monkeypatch.delenv(name, raising=False)
     home = tmp_path / "home"
     monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setattr("sys.platform", "linux")
+    for name, folder in (("CONFIG", ".config"), ("STATE", ".local/state"), ("DATA", ".local/share")):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
     for name, text in TEXTS.items():
         write(home / name, text)
     (tmp_path / "elsewhere").mkdir()
@@ -415,6 +414,7 @@ def test_status_reports_sources_probes_and_syncs(home: Path) -> None:
 
 def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     file = home / ".config/recall/agents.toml"
+    assert parser._agent_ids() == ["main", "work", "support"]
     assert run("agents", "add", "lab", "--workspace", "~/lab", "--embedding", "hash")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support", "lab"]
     assert answer("agents", "show", "lab")["agents"][0]["workspace"] == f"{home}/lab"
