@@ -215,8 +215,9 @@ def open_store(store: str | None) -> Recall:
 
 
 _WITHOUT_AGENT = frozenset(
-    ("init", "trust", "agents", "route", "daemon", "config", "verify", "recover", "schema", "completion")
+    "init add import trust agents route daemon config verify recover schema completion".split()
 )
+"""Commands that open no store, and those whose documents an agent would not find: agents.toml says what it reads."""
 
 
 def _opener_of_agent(request: Request, streams: Streams) -> Opener:

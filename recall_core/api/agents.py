@@ -288,7 +288,9 @@ def status(engine: Engine) -> StatusResponse:
     if scope is not None:
         agent = scope.agent
         view["agent"] = agent.id
-        view["fallback"] = [each.removeprefix("W_AUTO: ") for each in scope.reasons]
+        view["fallback"] = [
+            each.removeprefix("W_AUTO: ").replace(f" (saved in {FILE_NAME})", "") for each in scope.reasons
+        ]
         wanted = agent.settings.get("embedding", engine.config.embedding)
         if wanted not in ("auto", engine.config.embedding):
             hint = Hint("reembed", str(wanted))

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall_core import api
-from recall_core.adapters import cli, parser
+from recall_core.adapters import cli, client, parser
 from recall_core.adapters.streams import Streams
 from recall_core.agents.profiles import Agents, Binding, parse, resolve
 from recall_core.agents.routing import Message, route
@@ -435,7 +435,9 @@ def test_agent_opens_no_other_store(home: Path) -> None:
     assert answer("--agent", "work", "--store", str(home / "other"), "stats")["error"]["code"] == "conflicting_flags"
     diff = answer("--agent", "work", "diff", "garden", "--b-store", str(home / "other"))
     assert diff["error"]["code"] == "conflicting_flags"
-    for command in (("init",), ("trust",), ("agents",), ("config",)):
+    assert not client._may_ask(("search", "garden", "--agent=work"), {})
+    assert not client._may_ask(("search", "--agent", "work", "garden"), {})
+    for command in (("init",), ("trust",), ("agents",), ("config",), ("add", "."), ("import", "x")):
         assert answer("--agent", "work", *command)["error"]["code"] == "conflicting_flags", command
     assert answer("--agent", "wrok", "stats")["error"]["hint"] == "did you mean work?"
 
