@@ -259,7 +259,7 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         settings["pool"] = check(
             "pool", rows * merged["query.candidate_multiplier"], where=where, name="query.candidate_multiplier"
         )
-    for source in merged.get("sources", ()):
+    for source in merged.get("sources", SOURCES) or [""]:
         if source not in SOURCES:
             raise ConfigError("bad_value", f"{where}: there is no source {source!r}.", hint=_line("sources"))
     is_hybrid, has_vectors = merged.get("query.hybrid", True), merged.get("vectors", True)

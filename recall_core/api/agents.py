@@ -140,13 +140,17 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     url = stores.StoreUrl("sqlite", str(agent.store))
     if not os.path.exists(agent.store):  # noqa: PTH110 - False, not an error, without permission
         try:
-            agent.store.parent.mkdir(parents=True, exist_ok=True)
+            agent.store.parent.mkdir(0o700, parents=True, exist_ok=True)
             if agent.workspace.is_relative_to(paths.data_folder(caller.environ())):
                 agent.workspace.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             message = f"{error.filename} cannot be created: {why_unread(error)}."
             raise StoreError("folder_unusable", message, hint=f'store = "FILE" in {agent.file or FILE}') from error
-        stores.create(url, config).close()
+        try:
+            stores.create(url, config).close()
+        except StoreError as error:
+            if error.code != "store_exists":  # another process made it meanwhile
+                raise
     store = stores.store_kind("sqlite").open(url.where)
     found = FoundSettings(config, agent.file or agent.store, is_vouched=True)
     config = stores.fit(found, store.info(), chosen=config.embedding)
@@ -155,7 +159,11 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     names = ", ".join(f"'{source}'" for source in agent.sources)
     where = parse_filter(f"doc.source IN ({names})")
     engine.scope = Scope(agent, where, reasons, agent.store.with_suffix(".synced"))
-    _arrange(engine, _roots(agent))
+    try:
+        _arrange(engine, _roots(agent))
+    except RecallError:
+        engine.close()
+        raise
     return engine
 
 

@@ -203,6 +203,7 @@ def test_wrong_files_are_refused_by_name() -> None:
     assert len(agents_of(shared.format("share_store = true\n")).agents) == 2
     for line in (
         "sources = ['mail']",
+        "sources = []",
         "extra_paths = '/x'",
         "sync = {interval = 'soon'}",
         "query = {max_results = 0}",
@@ -427,6 +428,14 @@ def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     file.unlink()
     assert [each["id"] for each in answer("agents")["agents"]] == ["main"]
     assert answer("agents", "add", "solo", "--default")["agents"][0]["default"]
+
+
+def test_fixes_of_a_memory_name_its_agent(home: Path) -> None:
+    target = ("--target", "memory/2024/02.md")
+    why = answer("--agent", "work", "whynot", "plan wiki", *target, "--k", "1")["whynot"]
+    commands = [fix["command"] for fix in why["fixes"]]
+    assert commands
+    assert all(command.startswith("recall --agent work ") for command in commands)
 
 
 def test_agent_opens_no_other_store(home: Path) -> None:
