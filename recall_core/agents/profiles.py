@@ -145,13 +145,26 @@ class Agents(NamedTuple):
     bindings: tuple[Binding, ...]
     default: str
     """The id of the agent that gets messages without a binding."""
+    waiting: Path | None = None
+    """A workspace's file that a person did not accept, and that was not read."""
 
     def find(self, name: str) -> Agent:
-        """Return the agent with this id. Raises UsageError `unknown_agent`."""
+        """Return the agent with this id.
+
+        Raises UsageError `unknown_agent`, or ConfigError `untrusted_config` if the file that waits may have it.
+        """
         for agent in self.agents:
             if agent.id == name:
                 return agent
+        if self.waiting is not None:
+            message = f"No agent of yours is named {name!r}, and {self.waiting} waits until you accept it."
+            raise ConfigError("untrusted_config", message, hint=Hint("trust"))
         raise _unknown(name, [agent.id for agent in self.agents])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning about the file that waits, if there is one."""
+        return () if self.waiting is None else (f"W_TRUST: {self.waiting} is not used: {Hint('trust')}",)
 
 
 class AgentsFile(NamedTuple):

@@ -51,17 +51,15 @@ if TYPE_CHECKING:
 def load(start: Path | None = None) -> Agents:
     """Return the agents of the person's file and of the nearest workspace's file from `start` upwards.
 
-    A workspace's file is not read before a person accepted it. Raises ConfigError `untrusted_config`, and the errors
-    of `profiles`; RecallError `no_home`.
+    A workspace's file that a person did not accept is not read. Raises what `profiles` raises; RecallError `no_home`.
     """
     own, found = _own_file(), _found_file(start)
-    if found is not None and not consent.is_accepted(found):
-        message = f"{found} has agents that you did not accept."
-        details = {"sha256": sha256(found.read_bytes()).hexdigest()}
-        raise ConfigError("untrusted_config", message, hint=Hint("trust"), details=details)
     is_there = own is not None and os.path.isfile(own)  # noqa: PTH113 - False, not an error, without permission
-    read_files = [read(own) if own is not None and is_there else _NONE, *([] if found is None else [read(found)])]
-    return resolve(read_files, data=paths.data_folder(caller.environ()))
+    read_files = [read(own) if own is not None and is_there else _NONE]
+    waiting = None if found is None or consent.is_accepted(found) else found
+    if found is not None and waiting is None:
+        read_files.append(read(found))
+    return resolve(read_files, data=paths.data_folder(caller.environ()))._replace(waiting=waiting)
 
 
 _NONE = AgentsFile(Path(FILE), {}, {}, (), True)
@@ -129,7 +127,8 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
 
     Raises UsageError `unknown_agent`, `memory_off`; StoreError, such as `folder_unusable`; EmbedError; ConfigError.
     """
-    agent = load(start).find(name)
+    agents = load(start)
+    agent = agents.find(name)
     if not agent.is_enabled:
         message = f"The memory of the agent {name} is switched off."
         raise UsageError("memory_off", message, hint=f"enabled = true in {agent.file or FILE}")
@@ -158,7 +157,7 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     engine = Engine(store, config=config, base=agent.workspace, toml=toml, found=found._replace(config=config))
     names = ", ".join(f"'{source}'" for source in agent.sources)
     where = parse_filter(f"doc.source IN ({names})")
-    engine.scope = Scope(agent, where, reasons, agent.store.with_suffix(".synced"))
+    engine.scope = Scope(agent, where, reasons, agent.store.with_suffix(".synced"), agents.warnings)
     try:
         _arrange(engine, _roots(agent))
     except RecallError:
@@ -216,7 +215,7 @@ def route(channel: str, *, account: str | None = None, peer: str | None = None) 
     )
     if made.binding is not None:
         view |= {"binding": made.binding.number, "file": str(made.binding.file)}
-    return {**OK, "route": view, "warnings": []}
+    return {**OK, "route": view, "warnings": list(agents.warnings)}
 
 
 def list_agents(name: str | None = None) -> AgentsResponse:
@@ -224,7 +223,7 @@ def list_agents(name: str | None = None) -> AgentsResponse:
     agents = load()
     chosen = agents.agents if name is None else (agents.find(name),)
     views = [agent_view(each, is_default=each.id == agents.default) for each in chosen]
-    return {**OK, "agents": views, "warnings": []}
+    return {**OK, "agents": views, "warnings": list(agents.warnings)}
 
 
 def agent_view(agent: Agent, *, is_default: bool) -> AgentView:

@@ -54,13 +54,14 @@ class Scope(NamedTuple):
     """The part of its store that an agent sees.
 
     where: the filter of every query. reasons: why `auto` chose the embedder.
-    stamp: the file whose time is that of the last sync.
+    stamp: the file whose time is that of the last sync. warnings: on every answer.
     """
 
     agent: Agent
     where: Expr
     reasons: tuple[str, ...]
     stamp: Path
+    warnings: tuple[str, ...]
 
 
 class Engine:
@@ -337,8 +338,9 @@ class Engine:
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 
     def notes(self) -> tuple[str, ...]:
-        """Return where recall.toml and the store disagree."""
-        return disagreements(self.config, self.usable, self.store.info())
+        """Return where recall.toml and the store disagree, and the warnings of an agent."""
+        own = () if self.scope is None else self.scope.warnings
+        return (*own, *disagreements(self.config, self.usable, self.store.info()))
 
     def store_config(self) -> Config:
         """Return the settings, with those of the store's creation in place of recall.toml's."""
