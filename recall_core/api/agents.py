@@ -152,12 +152,15 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
                 raise
     store = stores.store_kind("sqlite").open(url.where)
     found = FoundSettings(config, agent.file or agent.store, is_vouched=True)
-    config = stores.fit(found, store.info(), chosen=config.embedding)
+    info = store.info()
+    unlike = (each.replace(FILE_NAME, FILE) for each in stores.disagreements(config, config, info))
+    warnings = (*agents.warnings, *unlike)
+    config = stores.fit(found, info, chosen=config.embedding)
     toml = agent.store.parent / ":" / FILE_NAME  # never written, because agents.toml has the settings
     engine = Engine(store, config=config, base=agent.workspace, toml=toml, found=found._replace(config=config))
     names = ", ".join(f"'{source}'" for source in agent.sources)
     where = parse_filter(f"doc.source IN ({names})")
-    engine.scope = Scope(agent, where, reasons, agent.store.with_suffix(".synced"), agents.warnings)
+    engine.scope = Scope(agent, where, reasons, agent.store.with_suffix(".synced"), warnings)
     try:
         _arrange(engine, _roots(agent))
     except RecallError:
@@ -272,6 +275,10 @@ def change(name: str, entry: Mapping[str, Any] | None) -> AgentsResponse:
     return list_agents(name) if entry is not None else list_agents()
 
 
+_OF_EMBEDDER = ("W_AUTO: ", f"W_CONFIG: {FILE} sets embedder ")
+"""How warnings begin that say why another embedder is used."""
+
+
 def status(engine: Engine) -> StatusResponse:
     """Return the state of a store or of an agent's memory. Probes it with one question per signal; writes nothing."""
     scope, store = engine.scope, engine.store
@@ -295,13 +302,8 @@ def status(engine: Engine) -> StatusResponse:
     if scope is not None:
         agent = scope.agent
         view["agent"] = agent.id
-        view["fallback"] = [
-            each.removeprefix("W_AUTO: ").replace(f" (saved in {FILE_NAME})", "") for each in scope.reasons
-        ]
-        wanted = agent.settings.get("embedding", engine.config.embedding)
-        if wanted not in ("auto", engine.config.embedding):
-            hint = Hint("reembed", str(wanted))
-            view["fallback"].append(f"agents.toml names {wanted}, the vectors are of {info.embedder}: {hint}")
+        why = (each.partition(": ")[2] for each in (*scope.reasons, *scope.warnings) if each.startswith(_OF_EMBEDDER))
+        view["fallback"] = [each.replace(f" (saved in {FILE_NAME})", "") for each in why]
         sync = agent.sync
         view["next_sync"] = "on search" if sync.on_search else "on change" if sync.watch else "never"
         if sync.interval and synced is not None:

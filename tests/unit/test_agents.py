@@ -413,6 +413,20 @@ def test_status_reports_sources_probes_and_syncs(home: Path) -> None:
     assert answer("status")["error"]["code"] == "no_store"
 
 
+def test_settings_unlike_the_store_are_reported(home: Path) -> None:
+    run("--agent", "work", "search", "kestrel")
+    changed = CREATED.replace('provider = "hash"', 'provider = "local"\nchunking = { tokens = 99, overlap = 9 }')
+    write(home / ".config/recall/agents.toml", changed)
+    found = answer("--agent", "work", "status")
+    assert found["memory"]["provider"] == "hash"
+    assert "until recall reembed local" in found["memory"]["fallback"][0]
+    assert any("boundary-1:99:9" in each and "agents.toml" in each for each in found["warnings"])
+    assert run("--agent", "work", "rechunk", "--chunk-tokens", "99", "--overlap-tokens", "9")[0] == 0
+    assert len(answer("--agent", "work", "search", "kestrel")["warnings"]) == 1
+    assert run("--agent", "work", "reembed", "local")[0] == 0
+    assert answer("--agent", "work", "search", "kestrel")["warnings"] == []
+
+
 def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     file = home / ".config/recall/agents.toml"
     assert parser._agent_ids() == ["main", "work", "support"]
