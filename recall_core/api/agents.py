@@ -53,9 +53,7 @@ def load(start: Path | None = None) -> Agents:
 
     A workspace's file that a person did not accept is not read. Raises what `profiles` raises; RecallError `no_home`.
     """
-    own, found = _own_file(), _found_file(start)
-    is_there = own is not None and os.path.isfile(own)  # noqa: PTH113 - False, not an error, without permission
-    read_files = [read(own) if own is not None and is_there else _NONE]
+    found, read_files = _found_file(start), [_read_own()]
     waiting = None if found is None or consent.is_accepted(found) else found
     if found is not None and waiting is None:
         read_files.append(read(found))
@@ -69,6 +67,12 @@ _NONE = AgentsFile(Path(FILE), {}, {}, (), True)
 def _own_file() -> Path | None:
     folder = paths.config_folder(caller.environ())
     return None if folder is None else folder / FILE
+
+
+def _read_own() -> AgentsFile:
+    path = _own_file()
+    is_there = path is not None and os.path.isfile(path)  # noqa: PTH113 - False, not an error, without permission
+    return read(path) if path is not None and is_there else _NONE
 
 
 def _found_file(start: Path | None) -> Path | None:
@@ -100,7 +104,7 @@ def trust(store: str | None = None, *, accept: bool = False, forget: bool = Fals
     digests = [view["sha256"], content] if "sha256" in view else [content]
     is_accepted, is_kept = consent.is_accepted(found), consent.of_folder(folder) == content
     answer["trust"] = TrustView(
-        toml=str(found),
+        toml=f"{view['toml']} and {found}" if view["acts"] else str(found),
         acts=[*view["acts"], *acts],
         sha256=",".join(digests),
         accepted=view["accepted"] and is_accepted,
@@ -111,15 +115,16 @@ def trust(store: str | None = None, *, accept: bool = False, forget: bool = Fals
 
 def _acts(found: Path) -> Iterator[str]:
     """Yield what a workspace's file would do, in words that follow "would"."""
-    agents = resolve([_NONE, read(found)], data=paths.data_folder(caller.environ()))
-    for agent in agents.agents:
+    contents = read(found)
+    agents = resolve([_read_own(), contents], data=paths.data_folder(caller.environ()))
+    for agent in (each for each in agents.agents if contents.defaults or each.id in contents.agents):
         read_too = [*agent.extra_paths, *([agent.sessions] if "sessions" in agent.sources else [])]
         folders = ", ".join(map(str, [agent.workspace, *read_too]))
         yield f"give the agent {agent.id} the files of {folders}, in the store {agent.store}"
         config = replace(Config(), agent.settings, where=str(found))
         yield from map(consent.describe, FoundSettings(config, found).acts(EMBEDDER))
-    if agents.bindings:
-        yield f"choose the agent of messages by {len(agents.bindings)} bindings"
+    if contents.bindings:
+        yield f"choose the agent of messages by {len(contents.bindings)} bindings"
 
 
 def open_engine(name: str, start: Path | None = None) -> Engine:

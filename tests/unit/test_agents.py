@@ -573,6 +573,21 @@ def test_accepted_file_counts_until_it_changes(home: Path, monkeypatch: pytest.M
     assert answer("agents", "show", "crew")["error"]["code"] == "untrusted_config"
 
 
+def test_defaults_of_a_workspace_show_every_agent_they_touch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = home / "project"
+    write(folder / "agents.toml", '[defaults]\nextra_paths = ["/srv/wiki"]\n')
+    monkeypatch.chdir(folder)
+    acts = answer("trust", "--show")["trust"]["acts"]
+    assert [act.partition(" the files")[0] for act in acts] == [f"give the agent {name}" for name in BIRDS]
+    assert all("/srv/wiki" in act for act in acts)
+    own = {each["id"]: each["store"] for each in answer("agents")["agents"]}
+    assert run("trust", "--yes")[0] == 0
+    for view in answer("agents")["agents"]:
+        assert view["store"] != own[view["id"]]
+        assert "/srv/wiki" in view["extra_paths"]
+        assert "/srv/wiki" in view["missing"]
+
+
 def test_base_of_a_store_decides_its_paths(home: Path) -> None:
     folder = home / "openclaw" / ".store"
     folder.mkdir()
