@@ -116,6 +116,7 @@ class Config(NamedTuple):
     """All settings, in the order in which they are written and shown."""
 
     store_path: str = "recall.db"
+    base: str = ""
     embedding: str = "hash"
     embedding_dim: int = 512
     embedding_model: str = ""
@@ -191,6 +192,9 @@ class SettingTable(NamedTuple):
 
 SETTINGS: dict[str, Setting] = {
     "store_path": Setting("database file, relative to this file"),
+    "base": Setting(
+        "folder that paths of documents are relative to, relative to this file; empty for the database's"
+    ),
     "embedding": Setting(f"embedder of the semantic signal, see {Hint('embedders')}"),
     "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
     "embedding_model": Setting("model of a provider, empty for its default"),
@@ -505,7 +509,7 @@ def _float(value: int) -> float:
 
 def _is_writable(key: str, value: str) -> bool:
     """Return True if the value is valid UTF-8 and, for file names, a possible file name."""
-    return not re.search("[\ud800-\udfff]", value) and (key != "store_path" or "\0" not in value)
+    return not re.search("[\ud800-\udfff]", value) and (key not in ("store_path", "base") or "\0" not in value)
 
 
 def _nearest(typed: str, known: Iterable[str]) -> str | None:

@@ -99,6 +99,14 @@ def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> P
     return _folder(environ, "XDG_CONFIG_HOME", ".config", platform)
 
 
+def data_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path:
+    """Return the folder in XDG_DATA_HOME if set, else the platform's data folder. Raises RecallError `no_home`."""
+    folder = _folder(environ, "XDG_DATA_HOME", ".local/share", platform)
+    if folder is None:
+        raise RecallError("no_home", "There is no home folder to keep data in.", hint="export XDG_DATA_HOME=DIR")
+    return folder
+
+
 def _folder(environ: Mapping[str, str], variable: str, otherwise: str, platform: str) -> Path | None:
     named, home = environ.get(variable, ""), environ.get("HOME", "")
     if Path(named).is_absolute():

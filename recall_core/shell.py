@@ -131,9 +131,10 @@ def join(words: Iterable[str]) -> str:
     return " ".join(map(quote, words))
 
 
-def in_store(line: str, store: str | None) -> str:
-    """Add --store to a Recall command, if a store is given."""
-    return line if store is None else join(["recall", flag("store"), store]) + line.removeprefix("recall")
+def in_store(line: str, store: str | None, *, agent: str | None = None) -> str:
+    """Add --store or --agent to a Recall command, if one is given."""
+    named = _option("store", store) or _option("agent", agent)
+    return join(["recall", *named]) + line.removeprefix("recall") if named else line
 
 
 def operator(line: str) -> str:

@@ -93,6 +93,7 @@ def _may_ask(argv: Sequence[str], environ: Mapping[str, str]) -> bool:
         bool(argv)
         and argv[0] in COMMANDS
         and os.name == "posix"
+        and not any(word.partition("=")[0] == "--agent" for word in argv)  # its settings are read cold
         and None not in (sys.stdin, sys.stdout, sys.stderr)  # a socket would get the number of a closed stream
         and environ.get("RECALL_DAEMON", "").lower() not in _OFF
         and not any(name in environ for name in _COLD)

@@ -16,6 +16,7 @@ from recall_core.adapters.flags import GLOBALS, LARGEST, Request, wants_json
 from recall_core.adapters.render import CAUTION, json_line
 from recall_core.adapters.streams import Streams, encode_for, for_data
 from recall_core.deadline import within
+from recall_core.errors import UsageError
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Flag, Opener
@@ -44,6 +45,9 @@ FAMILIES = {
     "tune": "tuning",
     "mcp": "care",
     "serve": "serve",
+    "agents": "agents",
+    "route": "agents",
+    "status": "agents",
     "daemon": "daemon",
     "trust": "filling",
     "embedders": "embedding",
@@ -104,7 +108,7 @@ def parse_plain(argv: Sequence[str]) -> Request | None:
         return None
     if not _fits(command, words) or given["help"]:
         return None
-    return Request(command, words, SimpleNamespace(**given), given["store"], given["json"])
+    return Request(command, words, SimpleNamespace(**given), given["store"], given["json"], agent=given["agent"])
 
 
 def _read(command: Command[Any], argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -174,6 +178,8 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
         streams = streams._replace(color=personal.load(caller.environ()).color)
     with ExitStack() as left_open:
         opened = opener or open_store
+        if request.agent is not None:
+            opened = _opener_of_agent(request, streams)
         if hasattr(request.flags, "timeout"):  # a query may leave vectors to save after its answer is printed
             opened = _closing_late(opened, left_open)
         with within(getattr(request.flags, "timeout", None)):
@@ -207,6 +213,31 @@ def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
 def open_store(store: str | None) -> Recall:
     """Open the store of --store or $RECALL_STORE, else the nearest recall.toml in this or a parent folder."""
     return api.recall.Recall.open(store or caller.environ().get("RECALL_STORE") or None)
+
+
+_WITHOUT_AGENT = frozenset(
+    "init add import trust agents route daemon config verify recover schema completion".split()
+)
+"""Commands that open no store, and those whose documents an agent would not find: agents.toml says what it reads."""
+
+
+def _opener_of_agent(request: Request, streams: Streams) -> Opener:
+    """Return an opener of the agent's memory and of no other store. Raises UsageError `conflicting_flags`."""
+    name = "" if request.command is None else request.command.name
+    if request.store is not None or name in _WITHOUT_AGENT:
+        other = "--store" if request.store is not None else f"recall {name}"
+        raise UsageError("conflicting_flags", f"--agent cannot be used with {other}.", hint="leave out --agent")
+
+    def open_agent(store: str | None) -> Recall:
+        if store is not None:
+            message = f"--agent opens the memory of {request.agent} alone, not {store}."
+            raise UsageError("conflicting_flags", message, hint="leave out --agent")
+        recall = api.recall.Recall.agent(request.agent or "")
+        if name in adapters.client.COMMANDS and (failed := api.agents.sync_before_search(recall.engine)):
+            streams.say(f"warning: {failed}")
+        return recall
+
+    return open_agent
 
 
 def _command(request: Request) -> Command[Any]:

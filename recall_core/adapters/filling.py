@@ -445,7 +445,7 @@ def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
     flags, store = request.flags, _settings_of(request, opener)
     if sum((flags.yes, flags.show, flags.forget)) > 1:
         raise UsageError("conflicting_flags", "trust takes only one flag.", hint=Hint("trust", show=True))
-    response = api.recall.Recall.trust(store, accept=flags.yes, forget=flags.forget)
+    response = api.agents.trust(store, accept=flags.yes, forget=flags.forget)
     if flags.yes or flags.show or flags.forget or response["trust"]["accepted"]:
         return response
     if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
@@ -457,7 +457,7 @@ def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
     streams.stderr.flush()
     if streams.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("not_accepted", "Nothing was accepted.", hint=Hint("trust"))
-    return api.recall.Recall.trust(store, accept=True)
+    return api.agents.trust(store, accept=True)
 
 
 def _settings_of(request: Request, opener: Opener) -> str | None:
@@ -631,7 +631,7 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "trust",
-        "Accept recall.toml settings that send text, load code or reach outside its folder.",
+        "Accept an agents.toml, or recall.toml settings that send text, load code or reach outside.",
         run=trust,
         prints=in_lines(trust_lines),
         flags=(

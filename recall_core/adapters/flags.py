@@ -100,6 +100,7 @@ class Request(NamedTuple):
     json: bool
     help: bool = False
     version: bool = False
+    agent: str | None = None
 
 
 class Command(NamedTuple, Generic[Response]):
@@ -168,6 +169,7 @@ GLOBALS = (
         "database file, or folder with a recall.toml (default: $RECALL_STORE, else the nearest here or above)",
         "PATH",
     ),
+    Flag("--agent", "use the memory of this agent of agents.toml instead of a store", "ID"),
     Flag("--json", "print the answer, or the error, as one line of JSON"),
     Flag("--help", "show this help", short="-h"),
 )

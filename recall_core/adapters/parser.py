@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NoReturn
 
+from recall_core import api
 from recall_core._lazy import difflib
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag, Request
-from recall_core.errors import UsageError
+from recall_core.errors import RecallError, UsageError
 from recall_core.shell import quote
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
@@ -85,7 +87,7 @@ def parse(argv: Sequence[str]) -> Request:
     words = (*extras, *tail)
     if not flags.help:
         _check_words(command, words)
-    return Request(command, words, flags, flags.store, flags.json, help=flags.help)
+    return Request(command, words, flags, flags.store, flags.json, help=flags.help, agent=flags.agent)
 
 
 def command_parser(command: Command[Any], *, operands: bool = False) -> CommandParser:
@@ -128,7 +130,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
             parser.add_argument(*names, action="store_true", help=flag.doc)
         else:
             choices = f": {' or '.join(flag.choices)}" if flag.choices else ""
-            parser.add_argument(
+            action = parser.add_argument(
                 *names,
                 action="append" if flag.many else _GivenOnce,
                 default=None,
@@ -137,6 +139,15 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
                 metavar=flag.metavar,
                 help=f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}",
             )
+            if flag.name == "--agent":
+                action.completer = _agent_ids  # type: ignore[attr-defined]  # argcomplete looks for it
+
+
+def _agent_ids(**_: object) -> list[str]:
+    """Return the agents that a shell may offer."""
+    with suppress(RecallError, OSError):
+        return [agent.id for agent in api.agents.load().agents]
+    return []
 
 
 def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -179,7 +190,7 @@ def top_help(version: str) -> str:
     lines = [
         f"recall {version}: a local-first hybrid search database for documents, in one file",
         "",
-        "usage: recall [--store PATH] [--json] COMMAND ...",
+        "usage: recall [--store PATH | --agent ID] [--json] COMMAND ...",
         "",
         "start here:",
         "  recall init",
@@ -208,7 +219,7 @@ def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
     """Return the flags before the command, the command, and the words after it."""
     i = 0
     while i < len(head) and head[i].startswith("-"):
-        i += 2 if head[i] == "--store" else 1
+        i += 2 if head[i] in ("--store", "--agent") else 1
     if i >= len(head):
         return list(head), None, []
     return list(head[:i]), head[i], list(head[i + 1 :])

@@ -191,7 +191,7 @@ class Stores:
         """
         with caller.acting_for(line.folder, line.environ):
             request = adapters.commands.parse_plain(line.argv) or adapters.parser.parse(line.argv)
-            if request.command is None or request.help or _names_file(request):
+            if request.command is None or request.help or request.agent is not None or _names_file(request):
                 raise GoesCold
             named = request.store or line.environ.get("RECALL_STORE") or None
             place = find(named, start=line.folder)

@@ -110,7 +110,7 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> WhyNotResponse
     words, ask, pack, rql = _question(request, streams)
     response = recall.why_not(words, target, ask, pack, rql=rql, fixes=not request.flags.no_fixes)
     for fix in response["whynot"].get("fixes", []):
-        fix["command"] = shell.in_store(fix["command"], request.store)
+        fix["command"] = shell.in_store(fix["command"], request.store, agent=request.agent)
     return response
 
 

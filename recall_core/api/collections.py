@@ -12,13 +12,12 @@ from recall_core import paths
 from recall_core.api import stores
 from recall_core.api.engine import Engine
 from recall_core.argument_types import checks_types
-from recall_core.config import FILE_NAME, cut_as, load, replace
-from recall_core.embed.registry import AUTO, KNOWN_BY_IDENTITY, agrees, resolve_auto
+from recall_core.config import FILE_NAME, load, replace
+from recall_core.embed.registry import resolve_auto
 from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.errors import StoreError, UsageError
 from recall_core.shell import Hint
 from recall_core.text import is_storable, nfc
-from recall_core.types import StoreInfo
 
 Opened = TypeVar("Opened")
 
@@ -87,16 +86,7 @@ class Collections(Generic[Opened]):
         if embedding is not None:
             config = replace(config, {"embedding": embedding}, where="open")
         store = stores.store_kind("sqlite").open(str(path))
-        info = store.info()
-        may_load = config.embedding != AUTO and found._replace(config=config).refusal(EMBEDDER) is None
-        if not (may_load and agrees(config, info.embedder)):
-            named = (config._replace(embedding=kind, embedding_dim=info.dimension) for kind in KNOWN_BY_IDENTITY)
-            config = next((each for each in named if agrees(each, info.embedder)), config)
-        if config.embedding not in (AUTO, found.config.embedding):  # the folder's weights suit another embedder
-            config = stores.weigh(config)
-        if info.documents or info.language != StoreInfo._field_defaults["language"]:
-            config = config._replace(language=info.language)
-        config = cut_as(config, chunker=info.chunker, counter=info.counter)
+        config = stores.fit(found._replace(config=config), store.info(), chosen=found.config.embedding)
         toml = self.folder / ":" / FILE_NAME  # never written, because the folder's belongs to all collections
         found = found._replace(config=config)
         return self._wrap(Engine(store, config=config, base=self.folder, toml=toml, found=found))

@@ -15,11 +15,13 @@ from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, cut_
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
 from recall_core.errors import ConfigError, EmbedError, RecallError, StoreError, UsageError
+from recall_core.named import NamedTuple
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.plan import Plan, mode_named, plan_rql, plan_words, replan
+from recall_core.rql.ast import And, Expr
 from recall_core.store.port import Store
 from recall_core.text import ESTIMATES, GIVEN
 from recall_core.types import Hit, Packed, Pool, Progress, Vector
@@ -28,6 +30,7 @@ from recall_core.views import Leaves
 if TYPE_CHECKING:
     from threading import Event
 
+    from recall_core.agents.profiles import Agent
     from recall_core.api.query_cache import QueryCache
     from recall_core.contract.ledger import PassageView
     from recall_core.embed.rescore import VectorKey, VectorMaker
@@ -45,6 +48,20 @@ def result_of(steps: Generator[Progress, None, Result]) -> Result:
         except StopIteration as end:
             result: Result = end.value
             return result
+
+
+class Scope(NamedTuple):
+    """The part of its store that an agent sees.
+
+    where: the filter of every query. reasons: why `auto` chose the embedder.
+    stamp: the file whose time is that of the last sync. warnings: on every answer.
+    """
+
+    agent: Agent
+    where: Expr
+    reasons: tuple[str, ...]
+    stamp: Path
+    warnings: tuple[str, ...]
 
 
 class Engine:
@@ -72,6 +89,8 @@ class Engine:
         self.toml = toml or base / FILE_NAME
         self.found = found or FoundSettings(config, self.toml, is_vouched=True)
         """The settings as in recall.toml, and whether their requests are accepted."""
+        self.scope: Scope | None = None
+        """The agent whose memory this is. Its filter applies to every query, its defaults to searches by words."""
         self.is_for_others = False
         """True if callers may not be users of this machine. Then a query cannot open or load anything by name."""
         self.cache: QueryCache | None = None
@@ -91,7 +110,7 @@ class Engine:
         """Return another engine of the same store, with its own settings and embedder."""
         config = config or self.config
         other = Engine(self.store, config=config, base=self.base, toml=self.toml, embedder=embedder, found=self.found)
-        other.goes_on, other.is_for_others = self.goes_on, self.is_for_others
+        other.goes_on, other.is_for_others, other.scope = self.goes_on, self.is_for_others, self.scope
         if all(getattr(config, key) == getattr(self._config, key) for key in EMBEDDING):
             other._rerankers, other._kept = self._rerankers, self._kept
         return other
@@ -236,6 +255,7 @@ class Engine:
 
         is_read_on: True if the caller uses the answer only inside its own `store.reading` block.
         """
+        plan = self.scoped(plan)
         with self.store.guard.turn():
             self.keep_vectors()
             with self.store.reading():  # the query's vector and the store's vectors must be of one embedder
@@ -299,7 +319,8 @@ class Engine:
     def words_plan(self, words: str, ask: Ask, *, is_typed: bool = True) -> Plan:
         """Return the plan of a search for these words. is_typed: they may have syntax."""
         config = override(self.config, ask.settings)
-        mode = "lexical" if self.goes_on and self.found.refusal(EMBEDDER) else ask.mode
+        mode = self.scope.agent.mode if self.scope is not None and ask.mode == "hybrid" else ask.mode
+        mode = "lexical" if self.goes_on and self.found.refusal(EMBEDDER) else mode
         plan = plan_words(
             words,
             config=config,
@@ -309,6 +330,8 @@ class Engine:
             exact=ask.exact,
             is_typed=is_typed,
         )
+        if self.scope is not None and ask.k is None:
+            plan = plan._replace(limit=self.scope.agent.max_results)
         return self._without_waiting(plan)
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
@@ -320,13 +343,24 @@ class Engine:
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 
     def notes(self) -> tuple[str, ...]:
-        """Return where recall.toml and the store disagree."""
-        return disagreements(self.config, self.usable, self.store.info())
+        """Return where recall.toml and the store disagree, and the warnings of an agent."""
+        own = () if self.scope is None else self.scope.warnings
+        return (*own, *disagreements(self.config, self.usable, self.store.info()))
 
     def store_config(self) -> Config:
         """Return the settings, with those of the store's creation in place of recall.toml's."""
         info = self.store.info()
         return cut_as(self.config, chunker=info.chunker, counter=info.counter)
+
+    def scoped(self, plan: Plan) -> Plan:
+        """Return the plan with the filter of the agent whose memory this is, if it has none yet."""
+        if self.scope is None:
+            return plan
+        terms = plan.where.terms if isinstance(plan.where, And) else () if plan.where is None else (plan.where,)
+        if self.scope.where in terms:
+            return plan
+        where = And((self.scope.where, *terms)) if terms else self.scope.where
+        return plan._replace(where=where, filters=rql.print.print_filter(where))
 
     def _without_waiting(self, plan: Plan) -> Plan:
         """Return the plan, without a reranker that waits to be accepted if queries may continue without it.
@@ -335,6 +369,7 @@ class Engine:
 
         Raises UsageError `bad_value` for a reranker or counter that only a user of this machine may name.
         """
+        plan = self.scoped(plan)
         if self.is_for_others:
             _expect_own(plan.config, self._config)
         if plan.semantic is not None and plan.lexical is not None and self.store.embedder().startswith(GIVEN):

@@ -189,6 +189,7 @@ def nearest(engine: Engine, vector: Sequence[float], k: int, where: str | Expr |
     plan = plan_words("", config=engine.config, mode="semantic", filter_text=text, k=k, exact=True)
     if where is not None and not isinstance(where, str):
         plan = plan._replace(where=where, filters=rql.print.print_filter(where))
+    plan = engine.scoped(plan)
     info = store.info()
     unit = vector_of(vector, info.dimension)
     near = store.nearest(unit, where=plan.where, k=k).cosines if k else {}

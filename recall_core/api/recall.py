@@ -81,6 +81,15 @@ class Recall:
             return cls.open(store, start=start, trust=trust)
         return cls(Engine(opened, config=config, base=place.base, toml=place.toml, found=found))
 
+    @classmethod
+    def agent(cls, name: str, *, start: Path | None = None) -> Self:
+        """Open the memory of an agent of agents.toml, and make it if it is missing; see docs/memory.md.
+
+        start: the folder whose agents.toml counts besides the person's own; None is the current folder.
+        Raises UsageError `unknown_agent`, `memory_off`; ConfigError, such as `untrusted_config`; StoreError.
+        """
+        return cls(api.agents.open_engine(name, start))
+
     @staticmethod
     def init(folder: str = ".", **options: Unpack[stores.NewStoreFields]) -> responses.StatsResponse:
         """Make a store and its recall.toml in a folder. options: see NewStoreFields."""

@@ -378,12 +378,20 @@ class StoreSettings(NamedTuple):
     """The arguments of `Recall.open` for the served store.
 
     is_for_others: callers may not be users of this machine, see `Engine.is_for_others`.
+    agent: serve the memory of this agent instead.
     """
 
     store: str | None = None
     start: Path | None = None
     trust: bool = False
     is_for_others: bool = True
+    agent: str | None = None
+
+    def open(self) -> Recall:
+        """Open the store."""
+        if self.agent is not None:
+            return Recall.agent(self.agent, start=self.start)
+        return Recall.open(self.store, start=self.start, trust=self.trust)
 
 
 class ConnectionPool:
@@ -520,7 +528,7 @@ class _Connection:
         if recall and (recall.store.is_replaced() or _stamp(recall.engine.found.toml) != self._toml):
             self.close()
         if self._recall is None:
-            opened = Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust)
+            opened = self._settings.open()
             self._toml = _stamp(opened.engine.found.toml)
             opened.engine.cache = self._cache
             opened.engine.is_for_others = self._settings.is_for_others
@@ -630,7 +638,7 @@ class Follower:
 
     @contextmanager
     def _recall(self) -> Iterator[Recall]:
-        with Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust) as recall:
+        with self._settings.open() as recall:
             self._open.add(recall)
             if self._stop.is_set():  # close() may have missed a connection that was still opening
                 recall.end()

@@ -27,8 +27,8 @@ from recall_core.config import (
     settings_of,
 )
 from recall_core.contract import OK
-from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
-from recall_core.embed.trust import COUNTER, EMBEDDER, STORE, FoundSettings
+from recall_core.embed.registry import AUTO, KNOWN_BY_IDENTITY, agrees, new_embedder, resolve_auto, vector_weight
+from recall_core.embed.trust import BASE, COUNTER, EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
@@ -121,7 +121,9 @@ def find(store: str | None, *, start: Path | None) -> StorePlace:
         if is_folder:
             return _beside(path / FILE_NAME)
         toml = path.parent / FILE_NAME
-        return StorePlace(StoreUrl("sqlite", str(path)), load(toml), path.parent, toml, needs=(COUNTER,))
+        config = load(toml)
+        base = _base(config, toml, path)
+        return StorePlace(StoreUrl("sqlite", str(path)), config, base, toml, needs=(BASE, COUNTER))
     first = paths.absolute(start or Path())
     nearest = _nearest(first)
     if nearest is None:
@@ -166,7 +168,12 @@ def _nowhere(first: Path) -> StoreError:
 def _beside(toml: Path) -> StorePlace:
     config = load(toml)
     path = toml.parent / config.store_path
-    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml, needs=(STORE, COUNTER))
+    base = _base(config, toml, path)
+    return StorePlace(StoreUrl("sqlite", str(path)), config, base, toml, needs=(STORE, BASE, COUNTER))
+
+
+def _base(config: Config, toml: Path, database: Path) -> Path:
+    return paths.spelt(toml.parent / paths.expand(config.base)) if config.base else database.parent
 
 
 class OpenedStore(NamedTuple):
@@ -208,6 +215,23 @@ def create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
         with store.writer() as writer:
             writer.use_language(config.language)
     return store
+
+
+def fit(found: FoundSettings, info: StoreInfo, *, chosen: str) -> Config:
+    """Return settings that several stores share, with the embedder, language and limits of this one.
+
+    chosen: the embedder that the weights in these settings suit.
+    """
+    config = found.config
+    may_load = config.embedding != AUTO and found.refusal(EMBEDDER) is None
+    if not (may_load and agrees(config, info.embedder)):
+        named = (config._replace(embedding=kind, embedding_dim=info.dimension) for kind in KNOWN_BY_IDENTITY)
+        config = next((each for each in named if agrees(each, info.embedder)), config)
+    if config.embedding not in (AUTO, chosen):
+        config = weigh(config)
+    if info.documents or info.language != StoreInfo._field_defaults["language"]:
+        config = config._replace(language=info.language)
+    return cut_as(config, chunker=info.chunker, counter=info.counter)
 
 
 def trust(
@@ -284,7 +308,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         is_new = not toml.exists()
     if not is_new:
         found = FoundSettings(load(toml), toml, options.get("trust", False))
-        found.expect(EMBEDDER, COUNTER, *(() if name else (STORE,)))
+        found.expect(EMBEDDER, COUNTER, BASE, *(() if name else (STORE,)))
         kept = _keep(found, has_flags=any((embedding, language, settings)))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
@@ -299,7 +323,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
             store.close()
             store_kind(url.kind).discard(url.where)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
-    place = StorePlace(url, config, path.parent, toml)
+    place = StorePlace(url, config, _base(config, toml, path), toml)
     return NewStore(place, store, (*warnings, *_settle(place, kept)))
 
 

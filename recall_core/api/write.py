@@ -392,6 +392,8 @@ def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, 
     if not has_roots:
         answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to sync; {Hint('add', 'DIR')}")
     answer["warnings"] += waiting_warnings(engine.store)
+    if engine.scope is not None:
+        engine.scope.stamp.touch()
     return answer
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 from recall_core._lazy import attach
 
 if TYPE_CHECKING:
-    from recall_core.contract import views
+    from recall_core.contract import agents, views
 else:
     __getattr__ = attach(__name__)
 

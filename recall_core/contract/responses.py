@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from recall_core.contract import Head, views
+from recall_core.contract import Head, agents, views
 from recall_core.contract.explaining import DiffView, ReceiptPart, ReplayView, ReportView, TraceView, WhyNotView
 from recall_core.contract.judging import CalibrationView, EvaluationView, FixturesView, JudgedView, TuningView
 from recall_core.contract.ledger import ExplanationView
@@ -163,6 +163,27 @@ class ConfigResponse(Reply):
 
     settings: list[views.SettingView]
     """The person's settings that were asked for, or the one that was changed."""
+
+
+class AgentsResponse(Reply):
+    """The answer of agents."""
+
+    agents: list[agents.AgentView]
+    """The agents, in the order of their files."""
+
+
+class RouteResponse(Reply):
+    """The answer of route."""
+
+    route: agents.RouteView
+    """The agent of the message."""
+
+
+class StatusResponse(Reply):
+    """The answer of status."""
+
+    memory: agents.MemoryView
+    """The state of the store."""
 
 
 class CompactResponse(Reply):
@@ -332,6 +353,9 @@ AnyResponse: TypeAlias = (
     | TrustResponse
     | DaemonResponse
     | ConfigResponse
+    | AgentsResponse
+    | RouteResponse
+    | StatusResponse
     | CompactResponse
     | TransferResponse
     | BackupResponse

@@ -25,7 +25,7 @@ from recall_core.named import NamedTuple
 from recall_core.shell import REST, Hint
 from recall_core.text import COUNTER_GROUP, ESTIMATES, one_line
 
-EMBEDDER, RERANKER, COUNTER, STORE = "embedder", "reranker", "counter", "store"
+EMBEDDER, RERANKER, COUNTER, STORE, BASE = "embedder", "reranker", "counter", "store", "base"
 """Purpose of an act."""
 AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
 """Settings of an embedder without outside effects, used in place of one that waits for consent."""
@@ -65,7 +65,7 @@ class FoundSettings(NamedTuple):
 
     def acts(self, *roles: str) -> tuple[Act, ...]:
         """Return the effects that need consent, limited to these roles if any are given."""
-        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE)
+        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE, BASE)
         return tuple(act for role in wanted for act in self._acts(role))
 
     def is_accepted(self) -> bool:
@@ -173,6 +173,11 @@ class FoundSettings(NamedTuple):
         if role == STORE:
             yield from self._store()
             return
+        if role == BASE:
+            place = os.path.realpath(self.toml.parent / paths.expand(self.config.base))
+            if self.config.base and not Path(place).is_relative_to(self.folder):
+                yield Act(role, place)
+            return
         if role == COUNTER:
             names = {self.config.counter: None, self.config.pack_counter: None}
             others = [name for name in names if name not in ("", *ESTIMATES) and not name.startswith("hf:")]
@@ -267,6 +272,12 @@ def is_named(digest: str) -> bool:
     return digest in (each.strip() for each in caller.environ().get(VARIABLE, "").split(","))
 
 
+def is_accepted(path: Path) -> bool:
+    """Return True if a person accepted this file with this content. Raises OSError."""
+    content = hashlib.sha256(path.read_bytes()).hexdigest()
+    return is_named(content) or (of_folder(os.path.realpath(path)) == content and is_own(path))
+
+
 def is_own(path: Path) -> bool:
     """Return True if the file is this user's, is missing, or the system has no users."""
     try:
@@ -308,7 +319,9 @@ def forget(folder: str) -> None:
 def untrusted_error(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
     """Return the error for settings that wait: their acts, and how to accept them. digest: of all their acts."""
     message = f"{toml.name} in {toml.parent} would {', and '.join(map(describe, acts))}. {_explain_waiting(toml)}"
-    is_open = all(act.role not in (COUNTER, STORE) for act in acts)  # otherwise lexical search does not work either
+    is_open = all(
+        act.role not in (COUNTER, STORE, BASE) for act in acts
+    )  # otherwise lexical search does not work either
     hint = f"{_accept_hint(toml)}, or {Hint('search', REST, mode='lexical')}" if is_open else _accept_hint(toml)
     return ConfigError("untrusted_config", message, hint=hint, details=_details(acts, digest))
 
@@ -344,6 +357,8 @@ def describe(act: Act) -> str:
     model = f" as model {act.model}" if act.model else ""
     if act.role == "store":
         text = f"keep the store outside of its own folder, at {act.what}"
+    elif act.role == BASE:
+        text = f"read the files of its documents outside of its own folder, below {act.what}"
     elif act.what.startswith("onnx:"):
         text = f"read the model in {act.what.removeprefix('onnx:')}, outside of its own folder"
     elif act.what == "sentence-transformers":

@@ -168,6 +168,9 @@ class Asker(Protocol):
     def rql_plan(self, text: str, ask: Ask) -> Plan:
         """Return the plan of an RQL query. Raises RqlError."""
 
+    def scoped(self, plan: Plan) -> Plan:
+        """Return the plan with the filter that every query of this store has."""
+
     def answer(self, plan: Plan) -> Answer:
         """Search and rank."""
 

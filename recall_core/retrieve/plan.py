@@ -102,7 +102,11 @@ def plan_words(
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
     _expect_length(words)
     _expect_count(k)
-    where, filters, warnings = (None, None, ()) if filter_text is None else _filter(filter_text)
+    where, filters = None, None
+    warnings: tuple[str, ...] = ()
+    if filter_text is not None:
+        where, warnings = rql.parser.parse_filter_with_warnings(filter_text)
+        filters = rql.print.print_filter(where)
     typed = take_apart(words) if is_typed else None
     if typed is not None and typed.excluded:
         terms = where.terms if isinstance(where, And) else () if where is None else (where,)
@@ -236,9 +240,3 @@ def _check_sparse(query: Query) -> None:
             "sparse_recall replaces the last row, so the rows must be ordered by score.",
             hint="OPTION sparse_recall OFF",
         )
-
-
-def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
-    """Return a filter, its canonical spelling and its warnings."""
-    where, warnings = rql.parser.parse_filter_with_warnings(text)
-    return where, rql.print.print_filter(where), warnings

@@ -85,7 +85,7 @@ class PausingAsker:
 
     def __init__(self, engine: Asker, checkpoint: Callable[[], None]) -> None:
         self.store, self.base, self.config = engine.store, engine.base, engine.config
-        self.words_plan, self.rql_plan = engine.words_plan, engine.rql_plan
+        self.words_plan, self.rql_plan, self.scoped = engine.words_plan, engine.rql_plan, engine.scoped
         self.vector, self.weigh, self.cited = engine.vector, engine.weigh, engine.cited
         self._engine = engine
         self._checkpoint = checkpoint

@@ -34,19 +34,8 @@ from tests.builders import memory_store
 
 WAIT = 120  # seconds, for events that come at once in a working program
 NO_CONNECTION = {
-    *(
-        "init",
-        "open",
-        "collections",
-        "embedders",
-        "check_rql",
-        "format_rql",
-        "verify",
-        "recover",
-        "trust",
-        "within",
-        "personal",
-    )
+    *("init", "open", "agent", "collections", "embedders", "personal", "check_rql", "format_rql"),
+    *("verify", "recover", "trust", "within"),
 }
 """Static and class methods."""
 FROM_ANY_THREAD = {"interrupt", "end"}
@@ -248,6 +237,7 @@ WITHOUT_STORE = {
         "replan",
         "reranker",
         "rql_plan",
+        "scoped",
         "take_over",
         "untrusted",
         "usable",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.mcp.http import Door
     from recall_core.adapters.mcp.server import ServerSettings
     from recall_core.adapters.streams import Streams
-    from recall_core.api.serving import ConnectionPool
+    from recall_core.api.serving import ConnectionPool, StoreSettings
 
 PORT = 8765
 _SWITCH_SECONDS = 0.0005
@@ -38,10 +38,15 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     """Serve until the client disconnects or Ctrl-C, or print the configuration of a client."""
     flags = request.flags
     named = request.store or os.environ.get("RECALL_STORE") or None
+    profile = None if request.agent is None else api.agents.load().find(request.agent)
     if flags.install is not None:
         # A client may start the server in any folder, so the store needs an absolute path.
-        place = api.stores.find(None, start=None).base if named is None else absolute(Path(named))
-        command = [sys.executable, "-m", "recall_core", "--store", str(place), "mcp"]
+        if profile is not None:
+            served = ["--agent", profile.id]
+        else:
+            place = api.stores.find(None, start=None).base if named is None else absolute(Path(named))
+            served = ["--store", str(place)]
+        command = [sys.executable, "-m", "recall_core", *served, "mcp"]
         print_entry(flags.install, command, streams)
         return
     for flag in ("port", "no_token"):
@@ -53,15 +58,21 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
     server, start = mcp.server.RecallServer(_settings(flags)), Path.cwd()
 
+    def settings() -> StoreSettings:
+        return api.serving.StoreSettings(named, start, agent=request.agent)
+
     def pool() -> ConnectionPool:
-        settings = api.serving.StoreSettings(named, start)
-        return api.serving.ConnectionPool(settings, connections=flags.connections or api.serving.CONNECTIONS)
+        return api.serving.ConnectionPool(settings(), connections=flags.connections or api.serving.CONNECTIONS)
+
+    watch, on_boot, interval = flags.watch, flags.on_boot, flags.interval or 0.0
+    if profile is not None and profile.is_enabled:
+        sync = profile.sync
+        watch, on_boot, interval = watch or sync.watch, on_boot or sync.on_boot, interval or float(sync.interval)
 
     def follow() -> None:
-        if flags.watch or flags.on_boot or flags.interval:
-            following = api.serving.Following(flags.watch, flags.on_boot, flags.interval or 0.0)
-            settings = api.serving.StoreSettings(named, start)
-            follower = api.serving.Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+        if watch or on_boot or interval:
+            following = api.serving.Following(watch, on_boot, interval)
+            follower = api.serving.Follower(settings(), following, lambda line: streams.say(f"recall mcp: {line}"))
             stack.callback(follower.close)
             follower.start()
 

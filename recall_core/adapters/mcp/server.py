@@ -48,6 +48,7 @@ UNAVAILABLE = frozenset(
         "schema_older",
         "untrusted_config",
         "embedder_unavailable",
+        "memory_off",
     )
 )
 """Error codes of a store that stays unusable until a person acts."""

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from recall_core.adapters.mcp import views
 from recall_core.adapters.mcp.offers import OPENAI, SCHEME, Limits
 from recall_core.adapters.render import as_json
+from recall_core.agents.profiles import EXTRA, MAX_RESULTS
 from recall_core.api.recall import Recall
 from recall_core.api.serving import CallerNames, ServedTarget, spell
 from recall_core.errors import RecallError, UnknownTarget, UsageError
@@ -123,7 +124,7 @@ class MemorySearchArguments(msgspec.Struct, forbid_unknown_fields=True, rename="
     """Arguments of `memory_search`."""
 
     query: str
-    max_results: Annotated[int, Meta(ge=1, le=1_000, description="Number of results (default 6)")] = 6
+    max_results: Annotated[int, Meta(ge=1, le=1_000, description="Number of results (default 6)")] | UnsetType = UNSET
     min_score: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
     corpus: Annotated[str, Meta(description="One source of documents; memory or all for every source")] = "all"
     text: Annotated[bool, Meta(description="Also return the whole chunk")] = False
@@ -259,7 +260,6 @@ LIST_LIMIT = 200
 """Most documents that `list` returns."""
 GET_BYTES = 36_000
 """Default bytes of all texts of `get`, so that the answer stays within its limit."""
-_EVERY_CORPUS = frozenset(("all", "memory"))
 
 
 class ToolAnswer(NamedTuple):
@@ -508,8 +508,11 @@ def _memory_search(
     recall: Recall, names: CallerNames, arguments: MemorySearchArguments, limits: Limits
 ) -> ToolAnswer:
     settings = () if arguments.min_score is UNSET else (f"min_score={arguments.min_score}",)
-    filter_ = None if arguments.corpus in _EVERY_CORPUS else _source(recall, arguments.corpus)
-    answer = recall.search(arguments.query, Ask(k=arguments.max_results, settings=settings, filter=filter_))
+    scope = recall.engine.scope
+    rows = arguments.max_results or (MAX_RESULTS if scope is None else scope.agent.max_results)
+    answer = recall.search(
+        arguments.query, Ask(k=rows, settings=settings, filter=_corpus_filter(recall, arguments.corpus))
+    )
     found = views.memory_results(answer, names, has_text=arguments.text)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
     result: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
@@ -521,9 +524,17 @@ def _memory_search(
     return ToolAnswer(as_json(result), result)
 
 
-def _source(recall: Recall, corpus: str) -> str:
-    """Return a filter for one source. Raises UsageError `unknown_corpus`."""
-    known = sorted({root.source for root in recall.store.roots() if root.source})
+def _corpus_filter(recall: Recall, corpus: str) -> str | None:
+    """Return a filter for one source, or None for all. Raises UsageError `unknown_corpus`.
+
+    `memory` means every document, but for an agent its source; `extra` are its extra paths.
+    """
+    scope, roots = recall.engine.scope, recall.store.roots()
+    known = sorted({root.source for root in roots if root.source} if scope is None else scope.agent.sources)
+    if scope is not None and any(EXTRA in root.tags for root in roots):
+        known.append(EXTRA)
+    if corpus == "all" or (corpus == "memory" and scope is None):
+        return None
     if corpus not in known:
         raise UsageError(
             "unknown_corpus",
@@ -532,7 +543,7 @@ def _source(recall: Recall, corpus: str) -> str:
             details={"known": ["all", *known]},
         )
     quoted = corpus.replace("'", "''")
-    return f"doc.source = '{quoted}'"
+    return f"doc.tag = '{quoted}'" if scope is not None and corpus == EXTRA else f"doc.source = '{quoted}'"
 
 
 def _memory_get(recall: Recall, names: CallerNames, arguments: MemoryGetArguments, limits: Limits) -> ToolAnswer:

@@ -50,6 +50,7 @@ def plan_of(question: Question, asker: Asker) -> Plan:
     if question.rql is not None and question.query is not None:
         exact, settings = question.exact, settings_in(question)
         plan = plan_query(question.query, question.rql, config=asker.config, exact=exact, settings=settings)
+        plan = asker.scoped(plan)
         return plan if question.k is None else plan._replace(limit=question.k, is_capped=True)
     where, settings = question.where, settings_in(question)
     ask = Ask(question.k, question.mode, question.filter, settings, exact=question.exact)
@@ -58,7 +59,7 @@ def plan_of(question: Question, asker: Asker) -> Plan:
     if where is None:
         return asker.words_plan(question.words, ask)
     plan = asker.words_plan(question.words, ask._replace(filter=None))
-    return plan._replace(where=where, filters=print_filter(where))
+    return asker.scoped(plan._replace(where=where, filters=print_filter(where)))
 
 
 def pack_of(question: Question) -> Pack:
@@ -203,7 +204,7 @@ class KeptAsker:
 
     def __init__(self, asker: Asker) -> None:
         self.store, self.base, self.config = asker.store, asker.base, asker.config
-        self.words_plan, self.rql_plan = asker.words_plan, asker.rql_plan
+        self.words_plan, self.rql_plan, self.scoped = asker.words_plan, asker.rql_plan, asker.scoped
         self.vector, self.weigh, self.cited = asker.vector, asker.weigh, asker.cited
         self._asker = asker
         self._answers: dict[Plan, Answer] = {}

@@ -117,7 +117,7 @@ def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, na
     passing = [
         row for row in named.rows if relaxed.plan.where is None or not drops(relaxed.plan.where, row, has_words)
     ]
-    return _best(asker, relaxed, passing, named, question), relaxed
+    return _best(asker, relaxed, passing or named.rows, named, question), relaxed
 
 
 def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
