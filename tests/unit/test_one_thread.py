@@ -231,6 +231,7 @@ WITHOUT_STORE = {
         "beside",
         "cited",
         "config",
+        "expect_own_counter",
         "has_vectors_to_keep",
         "keep_vectors",
         "plan",
