@@ -96,9 +96,11 @@ SHORTLIST = 500  # rows with the nearest signatures, whose cosines are computed
 OPTIMAL_ROWS = 200  # candidates of optimal packing
 BUSY_TIMEOUT_MS = 5_000
 EMBEDDED = "titled"  # input of embedders for a chunk: the document's title and the chunk's text
+EXPIRED = " expired"  # appended to the settings of a session file whose documents were removed for their age
 EDITED = " edited"  # appended to the settings of a file after its root changed, until the next sync
 CHUNKER_VERSION = 1  # raised when ingest/chunk.py splits any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
+DAY_NS = 86_400 * 10**9
 WATCH_REST_MS = 200  # pause after the last change before a sync: editors save in several steps
 WATCH_MOST_MS = 2_000  # a folder that changes all the time is synced this often
 
@@ -169,6 +171,9 @@ class Config(NamedTuple):
     ann_bits: int = 1_024
     ann_seed: int = 0
     guess_encoding: bool = False
+    session_min_bytes: int = 0
+    session_min_messages: int = 0
+    retention_days: int = 0
     parsers: tuple[tuple[str, str], ...] = ()  # the table [parsers]: (glob, name), in order
 
 
@@ -272,6 +277,11 @@ SETTINGS: dict[str, Setting] = {
     "ann_bits": Setting("bits of a signature (lsh), a multiple of 64", least=64, most=8_192),
     "ann_seed": Setting("seed of the hyperplanes that make signatures (lsh)", least=0, most=2**63 - 1),
     "guess_encoding": Setting("guess the encoding of files that are not UTF-8 and do not declare one"),
+    "session_min_bytes": Setting("sync a grown session (transcript) once it has this many new bytes", least=0),
+    "session_min_messages": Setting("or this many new messages; 0 and 0 sync every change", least=0),
+    "retention_days": Setting(
+        "remove sessions that did not change for this many days, 0 to keep all", least=0, most=100_000
+    ),
 }
 
 

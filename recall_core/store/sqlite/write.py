@@ -18,6 +18,7 @@ from recall_core.store.sqlite.judgements import SqliteJudgementWriter
 from recall_core.store.sqlite.records import IS_GIVEN, Execute, digest_of, stored_analyzer, text_of
 from recall_core.store.sqlite.schema import (
     PURGED,
+    RETENTION_DAY,
     TOLD_SKIPS,
     own_hash,
     reading_hash,
@@ -207,9 +208,12 @@ class SqliteWriter:
         for path in paths:
             self._execute("DELETE FROM left_out WHERE path = ?", (path,))
 
-    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
+    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = (), day: int | None = None) -> None:
         """Record that a purge must leave nothing of these documents. asked: hashes of the purge's target names."""
-        self._set_meta(PURGED, " ".join(sorted(asked)))
+        if day is None:
+            self._set_meta(PURGED, " ".join(sorted(asked)))
+        else:
+            self._set_meta(RETENTION_DAY, str(day))
         rows = self._execute("SELECT value FROM meta WHERE key = 'purge'")
         pending = json.loads(rows[0][0]) if rows else []
         self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
@@ -317,7 +321,7 @@ class SqliteWriter:
         same = self._unchanged_chunks(before, document, doc_id, titles)
         self._tombstone_rows(before, except_chunks=[chunk for chunk, _ in same.values()])
         self._tally.drop_tombstones(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
-        self._insert(document, doc_id, file_rowid, utc(file.mtime_ns), titles, same)
+        self._insert(document, doc_id, file_rowid, utc(file.mtime_ns), titles, same=same)
 
     def _unchanged_chunks(
         self, rowids: Sequence[int], document: NewDocument, doc_id: str, titles: Sequence[str]
@@ -344,6 +348,7 @@ class SqliteWriter:
         file_rowid: int,
         mtime: str,
         titles: Sequence[str],
+        *,
         same: Mapping[int, tuple[int, int | None]],
     ) -> None:
         self._last_doc += 1
