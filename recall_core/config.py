@@ -100,6 +100,7 @@ EXPIRED = " expired"  # appended to the settings of a session file whose documen
 EDITED = " edited"  # appended to the settings of a file after its root changed, until the next sync
 CHUNKER_VERSION = 1  # raised when ingest/chunk.py splits any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
+NO_VECTORS = "none"  # embedder of stores without vectors
 DAY_NS = 86_400 * 10**9
 WATCH_REST_MS = 200  # pause after the last change before a sync: editors save in several steps
 WATCH_MOST_MS = 2_000  # a folder that changes all the time is synced this often
@@ -118,6 +119,7 @@ class Config(NamedTuple):
     """All settings, in the order in which they are written and shown."""
 
     store_path: str = "recall.db"
+    vectors: bool = True
     embedding: str = "hash"
     embedding_dim: int = 512
     embedding_model: str = ""
@@ -196,6 +198,7 @@ class SettingTable(NamedTuple):
 
 SETTINGS: dict[str, Setting] = {
     "store_path": Setting("database file, relative to this file"),
+    "vectors": Setting("store vectors, for search by meaning; without them words alone count"),
     "embedding": Setting(f"embedder of the semantic signal, see {Hint('embedders')}"),
     "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
     "embedding_model": Setting("model of a provider, empty for its default"),
@@ -297,7 +300,7 @@ NAMES = {"bm25_weight": "lexical_weight", "vector_weight": "semantic_weight"}
 KEYS = {name: key for key, name in NAMES.items()}
 """The key for each name."""
 
-EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
+EMBEDDING = ("vectors", *(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that choose the embedder."""
 
 _OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # changing these changes the vectors of the same embedder
@@ -541,6 +544,8 @@ def _coherent(config: Config, *, where: str) -> Config:
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
     if config.ann_bits % 64:
         raise ConfigError("bad_value", f"{where}: ann_bits must be a multiple of 64.", hint="ann_bits = 1024")
+    if not config.vectors:
+        config = config._replace(embedding=NO_VECTORS)
     if config.header != Config._field_defaults["header"]:
         check_header(config.header, where=where)
     return config

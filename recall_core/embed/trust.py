@@ -30,7 +30,7 @@ EMBEDDER, RERANKER, COUNTER, STORE = "embedder", "reranker", "counter", "store"
 AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
 """Settings of an embedder without outside effects, used in place of one that waits for consent."""
 
-_LOCAL_KINDS = frozenset(("hash", "local", "minilm", "given"))
+_LOCAL_KINDS = frozenset(("hash", "local", "minilm", "given", "none"))
 
 
 class Act(NamedTuple):

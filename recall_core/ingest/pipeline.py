@@ -585,7 +585,7 @@ class _IngestRun:
             for answers in embed_in_calls(missing, self.embedder, self.pace):
                 made |= answers
                 unstored |= answers
-                self.embedded += len(answers)
+                self.embedded += sum(1 for made_text in answers.values() if made_text.vector)
                 self.batch.waiting -= len(answers)
                 if self.batch.waiting and monotonic() - since >= COMMIT_SECONDS:
                     self._store_vectors(unstored)
