@@ -176,6 +176,11 @@ class Config(NamedTuple):
     session_min_bytes: int = 0
     session_min_messages: int = 0
     retention_days: int = 0
+    sync_on_boot: bool = False
+    sync_on_session: bool = False
+    sync_on_search_ms: int = 0
+    sync_on_change: bool = False
+    sync_interval_s: int = 0
     parsers: tuple[tuple[str, str], ...] = ()  # the table [parsers]: (glob, name), in order
 
 
@@ -285,6 +290,13 @@ SETTINGS: dict[str, Setting] = {
     "retention_days": Setting(
         "remove sessions that did not change for this many days, 0 to keep all", least=0, most=100_000
     ),
+    "sync_on_boot": Setting("servers: sync at the start"),
+    "sync_on_session": Setting("servers: sync when a client's session starts"),
+    "sync_on_search_ms": Setting(
+        "servers: before a search, sync changed files for at most this long, 0 for never", least=0, most=600_000
+    ),
+    "sync_on_change": Setting("servers: sync 1.5 s after files change"),
+    "sync_interval_s": Setting("servers: seconds between syncs, 0 for none", least=0, most=31_536_000),
 }
 
 
@@ -302,6 +314,9 @@ KEYS = {name: key for key, name in NAMES.items()}
 
 EMBEDDING = ("vectors", *(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that choose the embedder."""
+
+SYNCING = tuple(key for key in SETTINGS if key.startswith("sync_"))
+"""When a server syncs a store by itself."""
 
 _OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # changing these changes the vectors of the same embedder
 CUTTING = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")

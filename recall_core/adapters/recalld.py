@@ -25,6 +25,7 @@ from recall_core.api.query_cache import QueryCache
 from recall_core.api.recall import Recall
 from recall_core.api.serving import Asked, ConnectionPool, Models, StoreSettings
 from recall_core.api.stores import find
+from recall_core.embed.trust import SYNC
 from recall_core.errors import RecallError
 
 CALLERS = 32
@@ -194,7 +195,8 @@ class Stores:
                 raise GoesCold
             named = request.store or line.environ.get("RECALL_STORE") or None
             place = find(named, start=line.folder)
-        if place.url.kind != "sqlite" or place.settings(is_vouched=False).acts():
+        waits = [act for act in place.settings(is_vouched=False).acts() if act.role != SYNC]
+        if place.url.kind != "sqlite" or waits:
             raise GoesCold  # what a person must accept, or a provider, is decided in a process of its own
         if not _is_same(store, place.url.where):
             raise GoesCold

@@ -6,22 +6,24 @@ import os
 import posixpath
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from threading import Condition, Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread, current_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
+from recall_core.config import SYNCING
 from recall_core.contract.responses import IngestResponse
 from recall_core.deadline import Cancel, Deadline, check, check_seconds, until
 from recall_core.errors import Busy, Interrupted, RecallError, StoreError, UnknownTarget, UsageError
+from recall_core.ingest import watch
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets
 from recall_core.shell import Hint, Verbatim
@@ -538,11 +540,23 @@ _AGAIN_SECONDS = 5.0
 
 
 class Following(NamedTuple):
-    """When to sync a served store. on_boot: once at the start. interval: seconds between syncs, 0 for never."""
+    """When to sync a served store.
+
+    on_boot: once at the start. interval: seconds between syncs, 0 for never. on_session: when a client's session
+    starts. on_search_ms: before a search if a file changed; the search waits at most this long, 0 for never.
+    """
 
     watch: bool = False
     on_boot: bool = False
     interval: float = 0.0
+    on_session: bool = False
+    on_search_ms: int = 0
+
+
+def following_of(config: Mapping[str, Any]) -> Following:
+    """Return when these settings, by key, sync a served store."""
+    boot, session, search_ms, change, interval = (config[key] for key in SYNCING)
+    return Following(change, boot, interval, session, search_ms)
 
 
 class Follower:
@@ -559,6 +573,12 @@ class Follower:
         self._writing = Lock()
         self._open: set[Recall] = set()
         self._threads: list[Thread] = []
+        self._sessions: WeakSet[object] = WeakSet()
+        self._caught_up = Condition()
+        self._asked = self._answered = 0
+        self._is_running = False
+        self._synced: dict[str, tuple[int, int]] | None = None
+        """What the last sync before a search looked at."""
 
     def start(self) -> None:
         """Start the threads."""
@@ -580,8 +600,43 @@ class Follower:
         self._stop.set()
         for recall in tuple(self._open):
             recall.end()
-        for thread in self._threads:
+        for thread in tuple(self._threads):
             thread.join()
+
+    def prepare(self, session: object, *, is_search: bool) -> None:
+        """Sync before a call if the settings want that. A search waits for it, but at most `on_search_ms`."""
+        waits_ms = self._following.on_search_ms if is_search else 0
+        with self._caught_up:
+            is_new = session not in self._sessions
+            self._sessions.add(session)
+            if self._stop.is_set() or not (waits_ms or (is_new and self._following.on_session)):
+                return
+            self._asked += 1
+            number = self._asked
+            if not self._is_running:
+                self._is_running = True
+                self._threads.append(Thread(target=self._catch_up, name="recall-catch-up", daemon=True))
+                self._threads[-1].start()
+            self._caught_up.wait_for(lambda: self._answered >= number, waits_ms / 1_000)
+
+    def _catch_up(self) -> None:
+        """Sync for the calls that asked, as long as there are any, if a file changed since the last time."""
+        while True:
+            with self._caught_up:
+                self._is_running = self._answered < self._asked and not self._stop.is_set()
+                number = self._asked
+                if not self._is_running:
+                    self._threads.remove(current_thread())
+                    return
+            with self._trying(), self._recall() as recall:
+                engine = recall.engine
+                there = watch.statuses(recall.store.roots(), base=engine.base, config=engine.config)
+                if there != self._synced:
+                    self._sync(recall)
+                    self._synced = there
+            with self._caught_up:
+                self._answered = number
+                self._caught_up.notify_all()
 
     def _once(self) -> None:
         with self._trying(), self._recall() as recall:

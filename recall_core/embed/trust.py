@@ -17,7 +17,7 @@ from typing import Any, cast
 import recall_core
 from recall_core import caller, embed, paths
 from recall_core._lazy import hashlib, metadata, urls
-from recall_core.config import Config, SettingValue, assignments
+from recall_core.config import SYNCING, Config, SettingValue, assignments, to_toml
 from recall_core.embed import providers, registry
 from recall_core.embed.registry import KINDS
 from recall_core.errors import ConfigError, why_unread
@@ -25,7 +25,7 @@ from recall_core.named import NamedTuple
 from recall_core.shell import REST, Hint
 from recall_core.text import COUNTER_GROUP, ESTIMATES, one_line
 
-EMBEDDER, RERANKER, COUNTER, STORE = "embedder", "reranker", "counter", "store"
+EMBEDDER, RERANKER, COUNTER, STORE, SYNC = "embedder", "reranker", "counter", "store", "sync"
 """Purpose of an act."""
 AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
 """Settings of an embedder without outside effects, used in place of one that waits for consent."""
@@ -65,7 +65,7 @@ class FoundSettings(NamedTuple):
 
     def acts(self, *roles: str) -> tuple[Act, ...]:
         """Return the effects that need consent, limited to these roles if any are given."""
-        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE)
+        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE, SYNC)
         return tuple(act for role in wanted for act in self._acts(role))
 
     def is_accepted(self) -> bool:
@@ -172,6 +172,10 @@ class FoundSettings(NamedTuple):
     def _acts(self, role: str) -> Iterator[Act]:
         if role == STORE:
             yield from self._store()
+            return
+        if role == SYNC:
+            if rules := [f"{key} = {to_toml(value)}" for key in SYNCING if (value := getattr(self.config, key))]:
+                yield Act(role, ", ".join(rules))
             return
         if role == COUNTER:
             names = {self.config.counter: None, self.config.pack_counter: None}
@@ -344,6 +348,8 @@ def describe(act: Act) -> str:
     model = f" as model {act.model}" if act.model else ""
     if act.role == "store":
         text = f"keep the store outside of its own folder, at {act.what}"
+    elif act.role == "sync":
+        text = f"let servers sync the added folders by themselves ({act.what})"
     elif act.what.startswith("onnx:"):
         text = f"read the model in {act.what.removeprefix('onnx:')}, outside of its own folder"
     elif act.what == "sentence-transformers":

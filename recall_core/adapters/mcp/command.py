@@ -6,15 +6,26 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from recall_core import shell
+from recall_core import personal, shell
 from recall_core.adapters import mcp
-from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, Following, StoreSettings
+from recall_core.api.serving import (
+    CONNECTIONS,
+    SECONDS,
+    ConnectionPool,
+    Follower,
+    Following,
+    StoreSettings,
+    following_of,
+)
 from recall_core.api.stores import find
+from recall_core.config import SYNCING, Config
+from recall_core.embed.trust import SYNC
 from recall_core.errors import EmbedError, RecallError, UsageError
 from recall_core.named import NamedTuple
 from recall_core.paths import absolute
@@ -52,17 +63,39 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
     settings = StoreSettings(named, Path.cwd())
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS)
-    following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
-    follower = Follower(settings, following, lambda line: streams.say(f"recall mcp: {line}"))
+
+    def say(line: str) -> None:
+        streams.say(f"recall mcp: {line}")
+
+    follower = Follower(settings, following(settings, flags, say), say)
     sys.setswitchinterval(_SWITCH_SECONDS)
     try:
-        _serve(_server(pool, flags), flags, streams, follower.start)
+        _serve(_server(pool, flags, follower), flags, streams, follower.start)
     finally:
         follower.close()
         pool.close()
 
 
-def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
+def following(settings: StoreSettings, flags: Namespace, say: Callable[[str], None]) -> Following:
+    """Return when to sync: as the flags say, else the person's settings, else an accepted recall.toml."""
+    config = Config()
+    with suppress(RecallError):  # the store may come later
+        found = find(settings.store, start=settings.start).settings(is_vouched=settings.trust)
+        if (refusal := found.refusal(SYNC)) is None:
+            config = found.config
+        else:
+            say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
+    person = personal.resolve(os.environ)
+    own = {key: person[key].value for key in SYNCING if person[key].origin != personal.BUILT_IN}
+    wanted = following_of({**config._asdict(), **own})
+    return wanted._replace(
+        watch=flags.watch or wanted.watch,
+        on_boot=flags.on_boot or wanted.on_boot,
+        interval=flags.interval or wanted.interval,
+    )
+
+
+def _server(pool: ConnectionPool, flags: Namespace, follower: Follower) -> RecallServer:
     base = None if flags.base is None else str(absolute(Path(flags.base)))
     limits = mcp.tools.Limits(base=base)
     if flags.max_answer_chars is not None:
@@ -76,7 +109,7 @@ def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
             "bad_value", f"There is no tool {unknown[0]!r}. The tools are {known}.", hint="--tools search,get"
         )
     return mcp.server.RecallServer(
-        pool, mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered)
+        pool, mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered), follower
     )
 
 

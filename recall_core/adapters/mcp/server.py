@@ -18,7 +18,7 @@ from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits,
 from recall_core.adapters.mcp.views import as_json
 from recall_core.adapters.render import DIGITS, count_of
 from recall_core.api.recall import Recall
-from recall_core.api.serving import SECONDS, CallerNames, ConnectionPool, spell
+from recall_core.api.serving import SECONDS, CallerNames, ConnectionPool, Follower, spell
 from recall_core.errors import RecallError
 from recall_core.shell import AGAIN, INSTALL, REST, Hint
 
@@ -44,6 +44,9 @@ UNAVAILABLE = frozenset(
     )
 )
 """Error codes of a store that stays unusable until a person acts."""
+
+_SEARCHES = frozenset(("search", "context", "whynot", "explain", "memory_search"))
+"""Tools whose answer depends on every file."""
 
 _ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
 _HINTS = {
@@ -177,8 +180,9 @@ class ServerSettings(NamedTuple):
 class RecallServer:
     """The request handlers of a server."""
 
-    def __init__(self, pool: ConnectionPool, settings: ServerSettings) -> None:
+    def __init__(self, pool: ConnectionPool, settings: ServerSettings, follower: Follower | None = None) -> None:
         self._pool = pool
+        self._follower = follower
         self._settings = settings
         self._tools = {tool.name: tool for tool in TOOLS if tool.name in settings.tools}
 
@@ -233,6 +237,9 @@ class RecallServer:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}. There are {known}.")
         await context.session.report_progress(0, 1)
         limits = self._settings.limits
+        if self._follower is not None:
+            is_search = tool.name in _SEARCHES
+            await asyncio.to_thread(self._follower.prepare, context.session, is_search=is_search)
         try:
             answer = await self._ask(lambda recall: tool.answer(recall, params.arguments or {}, limits), context)
         except RecallError as error:
