@@ -101,12 +101,12 @@ def purge_expired(
     """
     expired = {file.path for file in store.files() if file.settings.endswith(EXPIRED)}
     paths = sorted(expired & {*store.removed_below("."), *store.removed_below("/")} if expired else ())
-    if not paths or store.retention_day() == day:
-        return RetentionPurge(0)
-    with store.writer() as writer:
-        purge(writer.judgements, paths)
-        writer.begin_purge(paths, day=day)
-    return RetentionPurge(len(paths), store.purge())
+    if paths and store.retention_day() != day:
+        with store.writer() as writer:
+            purge(writer.judgements, paths)
+            writer.begin_purge(paths, day=day)
+    pending = store.pending_purge()  # perhaps of a killed process
+    return RetentionPurge(0) if pending is None else RetentionPurge(len(pending), store.purge())
 
 
 def _backups(path: Path) -> list[str]:
