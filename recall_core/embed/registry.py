@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
     "gemini": "recall_core.embed.providers.openai:GEMINI",
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
     "given": "recall_core.embed.given:GIVEN",
-    "none": "recall_core.embed.none:NONE",
+    "none": "recall_core.embed.given:NONE",
 }
 
 """Built-in kinds: name to `module:attribute` of an EmbedderKind, imported on demand."""
