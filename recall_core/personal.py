@@ -1,7 +1,8 @@
 """A person's own settings: how they work with Recall, in every store. They never change a ranking.
 
 A setting comes from its variable, else from the person's config.toml, else it has its default. A store's recall.toml
-cannot contain these settings, so that a folder from elsewhere cannot start a daemon or choose an editor.
+cannot contain these settings, so that a folder from elsewhere cannot start a daemon or choose an editor. It may say
+when a server syncs (SYNCING), once that is accepted; a person's settings win.
 """
 
 from __future__ import annotations

@@ -367,7 +367,7 @@ def _with_embedder(name: str, settings: GivenSettings, config: Config) -> Config
     named = settings_of(settings, where=flag("set"))
     if not named.get("vectors", config.vectors) and name != NO_VECTORS:
         hint = Hint("reembed", name, set=(*assignments(settings), "vectors=true"))
-        raise UsageError("no_vectors", "recall.toml sets vectors = false, so there are none to make.", hint=hint)
+        raise UsageError("vectors_off", "recall.toml sets vectors = false, so there are none to make.", hint=hint)
     config = replace(config._replace(vectors=True), {"embedding": name}, where=Hint("reembed"))
     return assign(config, settings, where=flag("set"))
 

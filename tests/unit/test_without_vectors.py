@@ -52,7 +52,7 @@ def test_nothing_is_embedded_and_nothing_is_wrong(recall: Recall) -> None:
 def test_reembed_asks_for_the_setting_first(recall: Recall) -> None:
     with pytest.raises(UsageError) as raised:
         result_of(recall.reembed("hash"))
-    assert (raised.value.code, str(raised.value.hint)) == ("no_vectors", "recall reembed hash --set vectors=true")
+    assert (raised.value.code, str(raised.value.hint)) == ("vectors_off", "recall reembed hash --set vectors=true")
     result_of(recall.reembed("hash", {"vectors": True}))
     assert (recall.store.info().vectors, load(recall.engine.toml).vectors) == (2, True)
     result_of(recall.reembed("none"))
