@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.engine import result_of
 from recall_core.api.recall import Recall
 from recall_core.config import load
@@ -47,6 +48,10 @@ def test_nothing_is_embedded_and_nothing_is_wrong(recall: Recall) -> None:
     checks = {check["code"]: check for check in recall.doctor()["checks"]}
     assert [code for code, check in checks.items() if check["severity"] != "ok"] == ["space"]
     assert checks["embedder"]["evidence"] == "none: searches use words alone, and no text needs a vector"
+
+
+def test_agents_are_told_that_words_alone_count(recall: Recall) -> None:
+    assert "no vectors: searches use words alone" in BY_NAME["status"].answer(recall, {}, Limits()).text
 
 
 def test_reembed_asks_for_the_setting_first(recall: Recall) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from recall_core.adapters import ledger, whynot
 from recall_core.adapters.render import CAUTION, DIGITS, count_of
 from recall_core.api.serving import spell
+from recall_core.config import NO_VECTORS
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -347,10 +348,10 @@ def write_store(answer: StatsResponse) -> Iterator[AnswerPiece]:
     """Yield the figures of a store."""
     store = answer["store"]
     amount = f"{count_of(store['documents'], 'document')}, {count_of(store['chunks'], 'chunk')}"
-    yield AnswerPiece(
-        "",
-        f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
-    )
+    vectors = f"{store['vectors']} with vectors of {store['embedder']}"
+    if store["embedder"] == NO_VECTORS:
+        vectors = "no vectors: searches use words alone"
+    yield AnswerPiece("", f"{amount}, {vectors}. Digest {store['digest'][:DIGITS]}.")
 
 
 def as_callers_say(value: Any, names: CallerNames) -> Any:
