@@ -384,7 +384,7 @@ class _IngestRun:
             self._expire(found, raw, root, known.settings.removesuffix(EXPIRED))
         elif known and (lacking := self._lacking(known, raw, options)):
             self._keep_unchanged(known, root)
-            self.skips[found.path] = Skip(found.path, "session_waits", f"its new text waits for {lacking} more")
+            self.skips[found.path] = Skip(found.path, "session_waits", f"waits for {lacking}")
         elif known and self._is_unchanged_by_content(known, raw, options):
             if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                 self.batch.touched.append((found.path, raw))
@@ -430,7 +430,7 @@ class _IngestRun:
     def _expire(self, found: Found, raw: RawFile, root: Root, settings: str) -> None:
         """Remove the documents of an old session. Its file stays known, so that it is not parsed again."""
         known = self.known.get(found.path)
-        reason = f"is older than retention_days ({self.config.retention_days})"
+        reason = f"older than retention_days ({self.config.retention_days})"
         self.skips[found.path] = Skip(found.path, "session_expired", reason)
         if known and (known.hash, known.settings) == (raw.digest, settings + EXPIRED):
             self.unchanged += 1
@@ -445,18 +445,18 @@ class _IngestRun:
     def _lacking(self, known: Fingerprint, raw: RawFile, options: Root) -> str:
         """Return what a session that only grew must still grow by to be read again; "" if it is to be read now."""
         config = self.config
-        wanted = {"bytes": config.session_min_bytes, "messages": config.session_min_messages}
+        wanted = {"byte": config.session_min_bytes, "message": config.session_min_messages}
         grown = raw.content[known.size :]
-        if not (self.is_sync and grown and any(wanted.values())):
+        if not (self.is_sync and grown and any(wanted.values())) or raw.mtime_ns < self.oldest_ns:
             return ""
         same = raw._replace(content=raw.content[: known.size], digest=known.hash)
         if sha256(same.content).hexdigest() != known.hash or not self._is_unchanged_by_content(known, same, options):
             return ""
-        there = {"bytes": len(grown), "messages": sum(not line.isspace() for line in grown.splitlines())}
+        there = {"byte": len(grown), "message": sum(bool(line.strip()) for line in grown.splitlines())}
         lacking = {unit: least - there[unit] for unit, least in wanted.items() if least}
         if min(lacking.values()) <= 0 or not self._is_known_session(known):
             return ""
-        return " or ".join(f"{count:,} {unit}" for unit, count in lacking.items())
+        return " or ".join(f"{count:,} more {unit}{'s' * (count > 1)}" for unit, count in lacking.items())
 
     def _options(self, found: Found, root: Root) -> Root:
         """Return the file's root with all inherited options."""

@@ -111,7 +111,7 @@ def test_grown_session_waits_for_enough_new_text(folder: IngestFolder) -> None:
     folder.write("s.jsonl", transcript(24))
     done = folder.sync()
     assert (skips(done), folder.state(), done.unchanged) == ({"s.jsonl": "session_waits"}, before, 2)
-    assert "1 messages" in done.skipped[0].reason
+    assert "or 1 more message" in done.skipped[0].reason
     folder.write("notes.jsonl", '{"text": "one"}\n{"text": "two"}\n')
     folder.write("s.jsonl", transcript(25))
     assert (folder.sync().updated, "Turn 24" in folder.rows("s.jsonl")[-1].chunk.text) == (2, True)
@@ -126,6 +126,15 @@ def test_rewritten_session_is_read_at_once(folder: IngestFolder, text: str) -> N
     done = folder.sync()
     assert (skips(done), done.updated) == ({}, 1)
     assert ("Turn 19" in "".join(row.chunk.text for row in folder.rows("s.jsonl"))) == ("Turn 19" in text)
+
+
+def test_old_session_does_not_wait(folder: IngestFolder) -> None:
+    folder.config = folder.config._replace(session_min_messages=50, retention_days=30)
+    folder.write("s.jsonl", transcript(20))
+    folder.ingest("s.jsonl")
+    aged(folder.write("s.jsonl", transcript(21)), 31)
+    done = folder.sync()
+    assert (skips(done), folder.documents()) == ({"s.jsonl": "session_expired"}, {})
 
 
 def test_reparse_ignores_what_a_session_waits_for(folder: IngestFolder) -> None:

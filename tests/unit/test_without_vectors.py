@@ -50,7 +50,7 @@ def test_nothing_is_embedded_and_nothing_is_wrong(recall: Recall) -> None:
     assert checks["embedder"]["evidence"] == "none: searches use words alone, and no text needs a vector"
 
 
-def test_agents_are_told_that_words_alone_count(recall: Recall) -> None:
+def test_status_says_that_words_alone_count(recall: Recall) -> None:
     assert "no vectors: searches use words alone" in BY_NAME["status"].answer(recall, {}, Limits()).text
 
 
