@@ -96,9 +96,12 @@ SHORTLIST = 500  # rows with the nearest signatures, whose cosines are computed
 OPTIMAL_ROWS = 200  # candidates of optimal packing
 BUSY_TIMEOUT_MS = 5_000
 EMBEDDED = "titled"  # input of embedders for a chunk: the document's title and the chunk's text
+EXPIRED = " expired"  # appended to the settings of a session file whose documents were removed for their age
 EDITED = " edited"  # appended to the settings of a file after its root changed, until the next sync
 CHUNKER_VERSION = 1  # raised when ingest/chunk.py splits any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
+NO_VECTORS = "none"  # embedder of stores without vectors
+DAY_NS = 86_400 * 10**9
 WATCH_REST_MS = 200  # pause after the last change before a sync: editors save in several steps
 WATCH_MOST_MS = 2_000  # a folder that changes all the time is synced this often
 
@@ -117,6 +120,7 @@ class Config(NamedTuple):
 
     store_path: str = "recall.db"
     base: str = ""
+    vectors: bool = True
     embedding: str = "hash"
     embedding_dim: int = 512
     embedding_model: str = ""
@@ -170,6 +174,14 @@ class Config(NamedTuple):
     ann_bits: int = 1_024
     ann_seed: int = 0
     guess_encoding: bool = False
+    session_min_bytes: int = 0
+    session_min_messages: int = 0
+    retention_days: int = 0
+    sync_on_boot: bool = False
+    sync_on_session: bool = False
+    sync_on_search_ms: int = 0
+    sync_on_change: bool = False
+    sync_interval_s: int = 0
     parsers: tuple[tuple[str, str], ...] = ()  # the table [parsers]: (glob, name), in order
 
 
@@ -195,6 +207,7 @@ SETTINGS: dict[str, Setting] = {
     "base": Setting(
         "folder that paths of documents are relative to, relative to this file; empty for the database's"
     ),
+    "vectors": Setting("store vectors, for search by meaning; without them words alone count"),
     "embedding": Setting(f"embedder of the semantic signal, see {Hint('embedders')}"),
     "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
     "embedding_model": Setting("model of a provider, empty for its default"),
@@ -276,6 +289,18 @@ SETTINGS: dict[str, Setting] = {
     "ann_bits": Setting("bits of a signature (lsh), a multiple of 64", least=64, most=8_192),
     "ann_seed": Setting("seed of the hyperplanes that make signatures (lsh)", least=0, most=2**63 - 1),
     "guess_encoding": Setting("guess the encoding of files that are not UTF-8 and do not declare one"),
+    "session_min_bytes": Setting("sync a grown session (transcript) once it has this many new bytes", least=0),
+    "session_min_messages": Setting("or this many new messages; 0 and 0 sync every change", least=0),
+    "retention_days": Setting(
+        "remove sessions that did not change for this many days, 0 to keep all", least=0, most=100_000
+    ),
+    "sync_on_boot": Setting("servers: sync at the start"),
+    "sync_on_session": Setting("servers: sync when a client's session starts"),
+    "sync_on_search_ms": Setting(
+        "servers: before a search, sync changed files for at most this long, 0 for never", least=0, most=600_000
+    ),
+    "sync_on_change": Setting("servers: sync 1.5 s after files change"),
+    "sync_interval_s": Setting("servers: seconds between syncs, 0 for none", least=0, most=31_536_000),
 }
 
 
@@ -291,8 +316,11 @@ NAMES = {"bm25_weight": "lexical_weight", "vector_weight": "semantic_weight"}
 KEYS = {name: key for key, name in NAMES.items()}
 """The key for each name."""
 
-EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
+EMBEDDING = ("vectors", *(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
 """The settings that choose the embedder."""
+
+SYNCING = tuple(key for key in SETTINGS if key.startswith("sync_"))
+"""When a server syncs a store by itself."""
 
 _OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # changing these changes the vectors of the same embedder
 CUTTING = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
@@ -535,6 +563,8 @@ def _coherent(config: Config, *, where: str) -> Config:
         raise ConfigError("bad_value", f"{where}: embedding_dim must be a power of two.", hint="embedding_dim = 512")
     if config.ann_bits % 64:
         raise ConfigError("bad_value", f"{where}: ann_bits must be a multiple of 64.", hint="ann_bits = 1024")
+    if not config.vectors:
+        config = config._replace(embedding=NO_VECTORS)
     if config.header != Config._field_defaults["header"]:
         check_header(config.header, where=where)
     return config

@@ -178,6 +178,11 @@ class _Tree:
         ]
 
 
+def is_session(marks: Sequence[Mark]) -> bool:
+    """Return True for a conversation: the transcript of a session, or a chat."""
+    return any(mark.kind == "turn" for mark in marks)
+
+
 def defines(mark: Mark) -> bool:
     """Return True if a mark starts a named definition."""
     return bool(mark.name) and mark.kind not in (*_FLAT, *_SOFT, *PLACES, ANCHOR)

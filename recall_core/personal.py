@@ -1,7 +1,8 @@
 """A person's own settings: how they work with Recall, in every store. They never change a ranking.
 
 A setting comes from its variable, else from the person's config.toml, else it has its default. A store's recall.toml
-cannot contain these settings, so that a folder from elsewhere cannot start a daemon or choose an editor.
+cannot contain these settings, so that a folder from elsewhere cannot start a daemon or choose an editor. It may say
+when a server syncs (SYNCING), once that is accepted; a person's settings win.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from recall_core._lazy import tomlkit
 from recall_core.config import (
     CUTTING,
     EMBEDDING,
+    SYNCING,
     Config,
     Setting,
     Settings,
@@ -50,6 +52,11 @@ class Personal(NamedTuple):
     query_cache_mb: int = 16
     color: str = "auto"
     editor: str = ""
+    sync_on_boot: bool = False
+    sync_on_session: bool = False
+    sync_on_search_ms: int = 0
+    sync_on_change: bool = False
+    sync_interval_s: int = 0
     init: Settings = MappingProxyType({})
     """What `recall init` writes besides its defaults, by key of `Config`. Only the settings that were given."""
 
@@ -72,6 +79,7 @@ _OWN = {
         "when to use colours; always also draws for pipes as for terminals", choices=("auto", "always", "never")
     ),
     "editor": Setting("command of the editor, empty for $VISUAL or $EDITOR"),
+    **{key: STORE_SETTINGS[key] for key in SYNCING},
 }
 _BEST = {"init.embedding": Setting("embedder of new stores, empty for the best that is installed")}
 TABLE = SettingTable(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import time_ns
 
 from recall_core.config import Config, chunker_identity
 from recall_core.embed.hash import HashEmbedder
@@ -56,7 +57,7 @@ class IngestFolder:
 
     def sync(self) -> Progress:
         """Return the last event of a sync."""
-        return list(pipeline.sync(self.store, self.embedder, self.config, self.base))[-1]
+        return list(pipeline.sync(self.store, self.embedder, self.config, self.base, now_ns=time_ns()))[-1]
 
     def documents(self) -> dict[str, Document]:
         """Return every live document by its path."""

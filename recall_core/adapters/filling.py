@@ -195,8 +195,9 @@ def ingest_line(view: IngestView) -> str:
     skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
     tokens = f"; {count_of(view['tokens'], 'token')} embedded" if "tokens" in view else ""
     without = f", {view['without_text']} without text" if "without_text" in view else ""
+    purged = f"; text of {count_of(view['purged'], 'old session')} purged" if "purged" in view else ""
     documents = f"{count_of(view['documents'], 'document')}{without}"
-    return f"{outcome}{skipped}; {documents}, {count_of(view['chunks'], 'chunk')}{tokens}"
+    return f"{outcome}{skipped}; {documents}, {count_of(view['chunks'], 'chunk')}{tokens}{purged}"
 
 
 def ingest_lines(view: IngestView) -> Iterator[str]:

@@ -24,8 +24,9 @@ from recall_core.adapters.flags import Request
 from recall_core.adapters.streams import Streams
 from recall_core.api.query_cache import QueryCache
 from recall_core.api.recall import Recall
-from recall_core.api.serving import Asked, ConnectionPool, Models, StoreSettings
+from recall_core.api.serving import Asked, ConnectionPool, Follower, Models, StoreSettings, following_for
 from recall_core.api.stores import find
+from recall_core.embed.trust import SYNC
 from recall_core.errors import RecallError
 
 CALLERS = 32
@@ -162,13 +163,26 @@ class _StoreKey(NamedTuple):
     toml: Path
 
 
+def _say(line: str) -> None:
+    """Print a line for the log."""
+    print(line, file=sys.stderr, flush=True)
+
+
 class _Served:
-    """An open store."""
+    """An open store, kept in sync with its folders if its settings want that and are accepted."""
 
     def __init__(self, settings: StoreSettings, models: Models, cache: QueryCache | None) -> None:
         self.pool = ConnectionPool(settings, models=models, cache=cache)
+        wanted = following_for(settings, watch=False, on_boot=False, interval=0.0, say=_say)
+        self._follower = Follower(settings, wanted._replace(on_session=False, on_search_ms=0), _say)
+        self._follower.start()
         self.asking = 0
         self.used_at = monotonic()
+
+    def close(self) -> None:
+        """Stop syncs and queries, and close the store."""
+        self._follower.close()
+        self.pool.close()
 
 
 class Stores:
@@ -195,7 +209,8 @@ class Stores:
                 raise GoesCold
             named = request.store or line.environ.get("RECALL_STORE") or None
             place = find(named, start=line.folder)
-        if place.url.kind != "sqlite" or place.settings(is_vouched=False).acts():
+        waits = [act for act in place.settings(is_vouched=False).acts() if act.role != SYNC]
+        if place.url.kind != "sqlite" or waits:
             raise GoesCold  # what a person must accept, or a provider, is decided in a process of its own
         if not _is_same(store, place.url.where):
             raise GoesCold
@@ -235,16 +250,16 @@ class Stores:
                 if oldest not in self._served or self._served[oldest].asking:
                     continue
                 closing_now.append(self._served.pop(oldest))
-            closing_now.pop().pool.close()
+            closing_now.pop().close()
         for served in closing_now:
-            served.pool.close()
+            served.close()
 
     def close(self) -> None:
         """End all queries and close all stores."""
         with self._lock:
             served, self._served = list(self._served.values()), {}
         for each in served:
-            each.pool.close()
+            each.close()
 
     def paths(self) -> list[str]:
         """Return the files of the open stores."""

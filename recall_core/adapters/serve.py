@@ -15,7 +15,7 @@ from recall_core.adapters import mcp, rest
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import Command, Flag
 from recall_core.api.query_cache import QueryCache
-from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, Following, StoreSettings
+from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, StoreSettings, following_for
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import install_extra
 
@@ -42,20 +42,26 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         message = "recall serve needs the packages of the extra http, which are not installed."
         raise RecallError("http_missing", message, hint=install_extra("http"))
     key = _key(flags)
-    settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd())
+    settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd(), agent=request.agent)
     own = personal.load(os.environ)
     cache = QueryCache(answers=own.query_cache, megabytes=own.query_cache_mb)
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS, cache=cache)
-    following = Following(flags.watch, flags.on_boot, flags.interval or 0.0)
-    follower = Follower(settings, following, lambda line: streams.say(f"recall serve: {line}"))
+
+    def say(line: str) -> None:
+        streams.say(f"recall serve: {line}")
+
+    wanted = following_for(
+        settings, watch=flags.watch, on_boot=flags.on_boot, interval=flags.interval or 0.0, say=say
+    )
+    pool.follower = Follower(settings, wanted, say)
     sys.setswitchinterval(_SWITCH_SECONDS)
     port = PORT if flags.port is None else flags.port
     try:
         door = mcp.http.door(port, has_token=not flags.no_token, name="serve", path="/", key=key)
-        follower.start()
+        pool.follower.start()
         asyncio.run(_serve(pool, flags, door, streams))
     finally:
-        follower.close()
+        pool.follower.close()
         pool.close()
 
 

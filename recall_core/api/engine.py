@@ -11,7 +11,7 @@ from recall_core import embed, explain, ingest, retrieve, rql
 from recall_core import store as stores
 from recall_core.api.context import packing, with_passage
 from recall_core.api.stores import disagreements
-from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, cut_as, load, override
+from recall_core.config import EMBEDDING, FILE_NAME, NO_VECTORS, WATCH_REST_MS, Config, cut_as, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
 from recall_core.errors import ConfigError, EmbedError, RecallError, StoreError, UsageError
@@ -365,7 +365,7 @@ class Engine:
     def _without_waiting(self, plan: Plan) -> Plan:
         """Return the plan, without a reranker that waits to be accepted if queries may continue without it.
 
-        Words have no vector in a store of given ones, so its plan is lexical.
+        Words have no vector in a store of given ones, or without vectors, so its plan is lexical.
 
         Raises UsageError `bad_value` for a reranker or counter that only a user of this machine may name.
         """
@@ -375,6 +375,8 @@ class Engine:
         if plan.semantic is not None and plan.lexical is not None and self.store.embedder().startswith(GIVEN):
             warning = "W_NO_QUERY_VECTOR: the vectors of this store were given; searched by words alone"
             plan = plan._replace(semantic=None, warnings=tuple(dict.fromkeys((*plan.warnings, warning))))
+        if plan.semantic is not None and plan.lexical is not None and self.store.embedder() == NO_VECTORS:
+            plan = plan._replace(semantic=None)
         waits = self.goes_on and plan.config.rerank and self.found.refusal(RERANKER)
         return plan._replace(config=plan.config._replace(rerank="")) if waits else plan
 

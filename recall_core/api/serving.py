@@ -6,22 +6,27 @@ import os
 import posixpath
 import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from threading import Condition, Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread, current_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
+from recall_core import personal
 from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
+from recall_core.api.stores import find
+from recall_core.config import SYNCING, Config
 from recall_core.contract.responses import IngestResponse
 from recall_core.deadline import Cancel, Deadline, check, check_seconds, until
+from recall_core.embed.trust import SYNC
 from recall_core.errors import Busy, Interrupted, RecallError, StoreError, UnknownTarget, UsageError
+from recall_core.ingest import watch
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets
 from recall_core.shell import Hint, Verbatim
@@ -421,16 +426,27 @@ class ConnectionPool:
         self._mean_seconds = _USUAL_SECONDS
         self._models = models or Models()
         self._cache = cache
+        self.follower: Follower | None = None
+        """Syncs the store, also before a query if the settings want that."""
         self._connections = connections
         self._threads: list[Thread] = []
         self._idle = 0
 
-    def ask(self, work: Work[Result], *, seconds: float = SECONDS, session: object = None) -> Asked[Result]:
-        """Queue a query. session: its session, or None.
+    def ask(
+        self, work: Work[Result], *, seconds: float = SECONDS, session: object = None, is_search: bool = False
+    ) -> Asked[Result]:
+        """Queue a query. session: its session, or None. is_search: the answer depends on every file.
 
         Raises Busy if the queue, or the session's share of it, is full; UsageError `closed` after `close`.
         """
-        asked = Asked(work, seconds, session)
+        follower = self.follower
+
+        def prepared(recall: Recall) -> Result:
+            if follower is not None:
+                follower.prepare(session, is_search=is_search)
+            return work(recall)
+
+        asked = Asked(prepared, seconds, session)
         with self._changed:
             if self._is_closed:
                 raise UsageError("closed", "The server is closing and takes no more queries.", hint="start it again")
@@ -554,16 +570,52 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 
 REST_MS = 1_500
+_SESSIONS = 1_000
+"""Most sessions that are known as begun. The oldest are forgotten."""
 _AGAIN_SECONDS = 5.0
 """The pause after a failure."""
 
 
 class Following(NamedTuple):
-    """When to sync a served store. on_boot: once at the start. interval: seconds between syncs, 0 for never."""
+    """When to sync a served store.
+
+    on_boot: once at the start. interval: seconds between syncs, 0 for never. on_session: when a client's session
+    starts. on_search_ms: before a search if a file changed; the search waits at most this long, 0 for never.
+    """
 
     watch: bool = False
     on_boot: bool = False
     interval: float = 0.0
+    on_session: bool = False
+    on_search_ms: int = 0
+
+
+def following_of(config: Mapping[str, Any]) -> Following:
+    """Return when these settings, by key, sync a served store."""
+    boot, session, search_ms, change, interval = (config[key] for key in SYNCING)
+    return Following(change, boot, interval, session, search_ms)
+
+
+def following_for(
+    settings: StoreSettings, *, watch: bool, on_boot: bool, interval: float, say: Callable[[str], None]
+) -> Following:
+    """Return when to sync a store: as the arguments say, else the person's settings, else an accepted recall.toml.
+
+    say: receives the reason if recall.toml waits to be accepted.
+    """
+    config = Config()
+    with suppress(RecallError):  # the store may come later
+        found = find(settings.store, start=settings.start).settings(is_vouched=settings.trust)
+        if (refusal := found.refusal(SYNC)) is None:
+            config = found.config
+        else:
+            say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
+    person = personal.resolve(os.environ)
+    own = {key: person[key].value for key in SYNCING if person[key].origin != personal.BUILT_IN}
+    wanted = following_of({**config._asdict(), **own})
+    return wanted._replace(
+        watch=watch or wanted.watch, on_boot=on_boot or wanted.on_boot, interval=interval or wanted.interval
+    )
 
 
 class Follower:
@@ -580,6 +632,12 @@ class Follower:
         self._writing = Lock()
         self._open: set[Recall] = set()
         self._threads: list[Thread] = []
+        self._sessions: dict[object, None] = {}
+        self._caught_up = Condition()
+        self._asked = self._answered = 0
+        self._is_running = False
+        self._synced: dict[str, tuple[int, int]] | None = None
+        """What the last sync before a search looked at."""
 
     def start(self) -> None:
         """Start the threads."""
@@ -601,8 +659,45 @@ class Follower:
         self._stop.set()
         for recall in tuple(self._open):
             recall.end()
-        for thread in self._threads:
+        for thread in tuple(self._threads):
             thread.join()
+
+    def prepare(self, session: object, *, is_search: bool) -> None:
+        """Sync before a call if the settings want that. A search waits for it, but at most `on_search_ms`."""
+        waits_ms = self._following.on_search_ms if is_search else 0
+        with self._caught_up:
+            is_new = session not in self._sessions
+            self._sessions[session] = None
+            if len(self._sessions) > _SESSIONS:
+                del self._sessions[next(iter(self._sessions))]
+            if self._stop.is_set() or not (waits_ms or (is_new and self._following.on_session)):
+                return
+            self._asked += 1
+            number = self._asked
+            if not self._is_running:
+                self._is_running = True
+                self._threads.append(Thread(target=self._catch_up, name="recall-catch-up", daemon=True))
+                self._threads[-1].start()
+            self._caught_up.wait_for(lambda: self._answered >= number, waits_ms / 1_000)
+
+    def _catch_up(self) -> None:
+        """Sync for the calls that asked, as long as there are any, if a file changed since the last time."""
+        while True:
+            with self._caught_up:
+                self._is_running = self._answered < self._asked and not self._stop.is_set()
+                number = self._asked
+                if not self._is_running:
+                    self._threads.remove(current_thread())
+                    return
+            with self._trying(), self._recall() as recall:
+                engine = recall.engine
+                there = watch.statuses(recall.store.roots(), base=engine.base, config=engine.config)
+                if there != self._synced:
+                    self._sync(recall)
+                    self._synced = there
+            with self._caught_up:
+                self._answered = number
+                self._caught_up.notify_all()
 
     def _once(self) -> None:
         with self._trying(), self._recall() as recall:

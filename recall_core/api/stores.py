@@ -387,7 +387,9 @@ def initial_config(
         start = replace(start, {"language": language}, where=flag("language"))
     values = settings_of(settings, where=flag("set"))
     config = assign(start, values, where=flag("set"))
-    config, warnings = _resolve(config if embedding is None else config._replace(embedding=embedding))
+    config, warnings = _resolve(
+        config._replace(embedding=embedding) if embedding is not None and config.vectors else config
+    )
     return (config if values.keys() & _WEIGHTS else weigh(config)), warnings
 
 

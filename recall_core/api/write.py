@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 from recall_core import evaluate, maintain, paths, views
 from recall_core.api.engine import MEGABYTE, Engine, StoredVectors
 from recall_core.api.stores import store_kind, store_url
-from recall_core.config import COMMIT_SECONDS, FILE_NAME, Config, GivenSettings, load, override
+from recall_core.config import COMMIT_SECONDS, DAY_NS, FILE_NAME, Config, GivenSettings, load, override
 from recall_core.contract import OK
 from recall_core.contract.responses import (
     IngestResponse,
@@ -387,8 +388,19 @@ def _add_content(
 def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
     """Update every added folder and file. reparse: also read unchanged files."""
     has_roots = bool(engine.store.known_roots())
-    events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse)
+    now_ns = time_ns()
+    events = pipeline.sync(
+        engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse, now_ns=now_ns
+    )
     answer = yield from _ingest(engine, events, strict=False, is_all=True)
+    if engine.config.retention_days:
+        purging = partial(evaluate.judgements.forget, engine.store)
+        done = maintain.remove.purge_expired(engine.store, day=now_ns // DAY_NS, purge=purging)
+        if done.documents:
+            answer["ingest"]["purged"] = done.documents
+        if not done.is_complete:
+            waits = "text of old sessions stays in the log while another process reads the store"
+            answer["warnings"].append(f"W_PURGE_WAITS: {waits}; the next sync erases it")
     if not has_roots:
         answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to sync; {Hint('add', 'DIR')}")
     answer["warnings"] += waiting_warnings(engine.store)

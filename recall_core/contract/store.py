@@ -193,6 +193,8 @@ class IngestView(TypedDict):
     """Tokens that the embedder's provider charged, if it reports them."""
     without_text: NotRequired[int]
     """Documents without text, if there are any."""
+    purged: NotRequired[int]
+    """Old sessions whose text was erased, if any."""
     skipped_by: NotRequired[list[SkipGroupView]]
     """Skipped files by reason, largest group first."""
     roots: NotRequired[list[RootChangeView]]

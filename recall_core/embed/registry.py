@@ -31,6 +31,7 @@ KINDS: dict[str, str] = {
     "gemini": "recall_core.embed.providers.openai:GEMINI",
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
     "given": "recall_core.embed.given:GIVEN",
+    "none": "recall_core.embed.given:NONE",
 }
 
 """Built-in kinds: name to `module:attribute` of an EmbedderKind, imported on demand."""
@@ -43,7 +44,7 @@ AUTO = "auto"
 
 FOUND_BY_AUTO = ("local", "openai", "gemini")
 
-KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given")
+KNOWN_BY_IDENTITY = ("hash", "local", "minilm", "given", "none")
 
 _TAKE_ARGUMENT = ("onnx", "given")
 
@@ -220,7 +221,7 @@ def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple
     yield from ((found, settings) for found, settings in _find_named(config) if found.recognises(identity, settings))
     for name in KNOWN_BY_IDENTITY:
         settings = config._replace(embedding=name, embedding_dim=dimension)
-        if identity.startswith((f"{name}-", f"{name}:")) and kind(name).recognises(identity, settings):
+        if f"{identity}:".startswith((f"{name}-", f"{name}:")) and kind(name).recognises(identity, settings):
             yield kind(name), settings
 
 

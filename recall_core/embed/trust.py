@@ -17,7 +17,7 @@ from typing import Any, cast
 import recall_core
 from recall_core import caller, embed, paths
 from recall_core._lazy import hashlib, metadata, urls
-from recall_core.config import Config, SettingValue, assignments
+from recall_core.config import SYNCING, Config, SettingValue, assignments, to_toml
 from recall_core.embed import providers, registry
 from recall_core.embed.registry import KINDS
 from recall_core.errors import ConfigError, why_unread
@@ -25,12 +25,12 @@ from recall_core.named import NamedTuple
 from recall_core.shell import REST, Hint
 from recall_core.text import COUNTER_GROUP, ESTIMATES, one_line
 
-EMBEDDER, RERANKER, COUNTER, STORE, BASE = "embedder", "reranker", "counter", "store", "base"
+EMBEDDER, RERANKER, COUNTER, STORE, BASE, SYNC = "embedder", "reranker", "counter", "store", "base", "sync"
 """Purpose of an act."""
 AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
 """Settings of an embedder without outside effects, used in place of one that waits for consent."""
 
-_LOCAL_KINDS = frozenset(("hash", "local", "minilm", "given"))
+_LOCAL_KINDS = frozenset(("hash", "local", "minilm", "given", "none"))
 
 
 class Act(NamedTuple):
@@ -65,7 +65,7 @@ class FoundSettings(NamedTuple):
 
     def acts(self, *roles: str) -> tuple[Act, ...]:
         """Return the effects that need consent, limited to these roles if any are given."""
-        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE, BASE)
+        wanted = roles or (EMBEDDER, RERANKER, COUNTER, STORE, BASE, SYNC)
         return tuple(act for role in wanted for act in self._acts(role))
 
     def is_accepted(self) -> bool:
@@ -177,6 +177,10 @@ class FoundSettings(NamedTuple):
             place = os.path.realpath(self.toml.parent / paths.expand(self.config.base))
             if self.config.base and not Path(place).is_relative_to(self.folder):
                 yield Act(role, place)
+            return
+        if role == SYNC:
+            if rules := [f"{key} = {to_toml(value)}" for key in SYNCING if (value := getattr(self.config, key))]:
+                yield Act(role, ", ".join(rules))
             return
         if role == COUNTER:
             names = {self.config.counter: None, self.config.pack_counter: None}
@@ -359,6 +363,8 @@ def describe(act: Act) -> str:
         text = f"keep the store outside of its own folder, at {act.what}"
     elif act.role == BASE:
         text = f"read the files of its documents outside of its own folder, below {act.what}"
+    elif act.role == SYNC:
+        text = f"let servers sync the added folders by themselves ({act.what})"
     elif act.what.startswith("onnx:"):
         text = f"read the model in {act.what.removeprefix('onnx:')}, outside of its own folder"
     elif act.what == "sentence-transformers":

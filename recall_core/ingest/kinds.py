@@ -54,6 +54,8 @@ _NOT_READ = {
 }
 """Formats recognized by name but not supported."""
 
+_ROTATED = re.compile(r"(?<=\.jsonl)\.(?:reset|deleted|archived)\..+$", re.IGNORECASE)
+"""What an agent appends to the name of a session that ended."""
 _NAME = re.compile(r"[\w.-]+")
 _HEAD = 4096  # leading bytes that decide the kind of file
 _HTML = re.compile(rb"(?:\s+|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
@@ -95,6 +97,7 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
                 return own  # settings found on disk may not load third-party code
             message = f"[parsers] in recall.toml names {own!r}, which is not a built-in parser."
             raise UsageError("unknown_parser", message, hint=f"one of: {', '.join((*BUILT_IN, *PLUG_INS))}")
+    name = _ROTATED.sub("", name)
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     head = raw[:_HEAD]
     is_rtf = head.startswith(b"{\\rtf")

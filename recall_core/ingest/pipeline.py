@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 
 from recall_core import shell, words
-from recall_core.config import COMMIT_SECONDS, Config
+from recall_core.config import COMMIT_SECONDS, DAY_NS, EXPIRED, Config
 from recall_core.errors import IngestError, RecallError, UsageError
 from recall_core.ingest import discover, kinds
 from recall_core.ingest.discover import Found, printable
@@ -52,6 +53,7 @@ from recall_core.ingest.vectors import (
     tokens_of,
     with_vectors,
 )
+from recall_core.marks import is_session
 from recall_core.paths import shorten
 from recall_core.ports import Embedder
 from recall_core.shell import Hint, flag
@@ -136,17 +138,20 @@ def ingest_content(
 
 
 def sync(
-    store: Store, embedder: Embedder, config: Config, base: Path, *, reparse: bool = False
+    store: Store, embedder: Embedder, config: Config, base: Path, *, reparse: bool = False, now_ns: int = 0
 ) -> Iterator[Progress]:
     """Update every remembered folder and file, and remove the files that vanished from disk.
 
     If several roots contain a file, the root added last sets its labels. Raises IngestError `root_missing` before
-    anything is written.
+    anything is written. Sessions follow the settings `session_min_bytes`, `session_min_messages` and
+    `retention_days`; those that wait or are too old are among the skipped files.
 
     reparse: also read unchanged files, because a newer parser may extract more. Unchanged texts keep their vectors.
+    now_ns: the time from which `retention_days` counts.
     """
     run = _IngestRun(store, embedder, config, base)
     run.is_sync = True
+    run.oldest_ns = now_ns - config.retention_days * DAY_NS if config.retention_days else 0
     run.reparse = reparse
     standing = standing_roots(run.remembered, known=run.known, base=base)
     with run.reader:
@@ -172,6 +177,8 @@ class _IngestRun:
         self.is_sync = False
         self.mtime_only = False
         self.reparse = False
+        self.oldest_ns = 0
+        """Sessions whose file is older are removed; 0 keeps all."""
         self.batch = Batch()
         self.pace = Pace()
         self.tokens_before = tokens_of(embedder)
@@ -361,21 +368,36 @@ class _IngestRun:
             self._keep_unchanged(known, root)
             return
         try:
-            raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
-            if known and self._is_unchanged_by_content(known, raw, options):
-                if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
-                    self.batch.touched.append((found.path, raw))
-                elif known.stamp != raw.stamp:
-                    self.batch.settled.append((found.path, raw))
-                self._keep_unchanged(known, root)
-            else:
-                self._put(found, raw, root, self._documents(found, raw, options))
+            self._read(found, root, options)
         except OSError as error:
             self.skips[found.path] = Skip(found.path, "unreadable", f"cannot be read: {error.strerror}")
         except (IngestError, UsageError) as error:
             if isinstance(error, UsageError) and (options.parser, options.encoding) == (AUTO, ""):
                 raise  # recall.toml is wrong, which affects every root
             self.skips[found.path] = skip_of(found.path, error)
+
+    def _read(self, found: Found, root: Root, options: Root) -> None:
+        """Read the file, unless it is unchanged or a session that waits or is too old. Raises what reading raises."""
+        known = self._known_file(found)
+        raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
+        if known and self._is_expired(known, raw):
+            self._expire(found, raw, root, known.settings.removesuffix(EXPIRED))
+        elif known and (lacking := self._lacking(known, raw, options)):
+            self._keep_unchanged(known, root)
+            self.skips[found.path] = Skip(found.path, "session_waits", f"waits for {lacking}")
+        elif known and self._is_unchanged_by_content(known, raw, options):
+            if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
+                self.batch.touched.append((found.path, raw))
+            elif known.stamp != raw.stamp:
+                self.batch.settled.append((found.path, raw))
+            self._keep_unchanged(known, root)
+        else:
+            made = self._documents(found, raw, options)
+            is_old = raw.mtime_ns < self.oldest_ns
+            if is_old and any(each.path == found.path and is_session(each.marks) for each in made.documents):
+                self._expire(found, raw, root, made.settings)
+            else:
+                self._put(found, raw, root, made)
 
     def _begin(self, found: Found, options: Root) -> None:
         """Start parsing a file ahead of its turn unless it is unchanged or was read early.
@@ -387,8 +409,54 @@ class _IngestRun:
         if is_read or (known and self._is_unchanged_by_status(known, found, options)):
             return
         raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
-        if not (known and self._is_unchanged_by_content(known, raw, options)):
+        is_left = known and (
+            self._is_unchanged_by_content(known, raw, options)
+            or self._is_expired(known, raw)
+            or self._lacking(known, raw, options)
+        )
+        if not is_left:
             self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
+
+    def _is_expired(self, known: Fingerprint, raw: RawFile) -> bool:
+        """Return True if the file is an unchanged session that is too old to keep."""
+        if not (raw.mtime_ns < self.oldest_ns and known.hash == raw.digest):
+            return False
+        return known.settings.endswith(EXPIRED) or self._is_known_session(known)
+
+    def _is_known_session(self, known: Fingerprint) -> bool:
+        doc_id = self.store.document_at(known.path)
+        return doc_id is not None and is_session(self.store.marks_of(doc_id))
+
+    def _expire(self, found: Found, raw: RawFile, root: Root, settings: str) -> None:
+        """Remove the documents of an old session. Its file stays known, so that it is not parsed again."""
+        known = self.known.get(found.path)
+        reason = f"older than retention_days ({self.config.retention_days})"
+        self.skips[found.path] = Skip(found.path, "session_expired", reason)
+        if known and (known.hash, known.settings) == (raw.digest, settings + EXPIRED):
+            self.unchanged += 1
+            return
+        self._put(found, raw, root, FileDocuments((), settings + EXPIRED, ()))
+        if known is None:
+            self.added -= 1
+        else:
+            self.updated -= 1
+            self.removed += known.documents > 0
+
+    def _lacking(self, known: Fingerprint, raw: RawFile, options: Root) -> str:
+        """Return what a session that only grew must still grow by to be read again; "" if it is to be read now."""
+        config = self.config
+        wanted = {"byte": config.session_min_bytes, "message": config.session_min_messages}
+        grown = raw.content[known.size :]
+        if not (self.is_sync and grown and any(wanted.values())) or raw.mtime_ns < self.oldest_ns:
+            return ""
+        same = raw._replace(content=raw.content[: known.size], digest=known.hash)
+        if sha256(same.content).hexdigest() != known.hash or not self._is_unchanged_by_content(known, same, options):
+            return ""
+        there = {"byte": len(grown), "message": sum(bool(line.strip()) for line in grown.splitlines())}
+        lacking = {unit: least - there[unit] for unit, least in wanted.items() if least}
+        if min(lacking.values()) <= 0 or not self._is_known_session(known):
+            return ""
+        return " or ".join(f"{count:,} more {unit}{'s' * (count > 1)}" for unit, count in lacking.items())
 
     def _options(self, found: Found, root: Root) -> Root:
         """Return the file's root with all inherited options."""
@@ -517,7 +585,7 @@ class _IngestRun:
             for answers in embed_in_calls(missing, self.embedder, self.pace):
                 made |= answers
                 unstored |= answers
-                self.embedded += len(answers)
+                self.embedded += sum(1 for made_text in answers.values() if made_text.vector)
                 self.batch.waiting -= len(answers)
                 if self.batch.waiting and monotonic() - since >= COMMIT_SECONDS:
                     self._store_vectors(unstored)

@@ -38,6 +38,8 @@ _KINDS = {
     "parser_timeout": "too slow to parse",
     "pdf_encrypted": "PDF with a password",
     "same_name": "with a duplicate name",
+    "session_expired": "old session, removed",
+    "session_waits": "grown session, waiting for more",
     "symlink_inside": "link to a folder already read",
     "symlink_loop": "link in a loop",
     "symlink_outside": "link outside the folder",

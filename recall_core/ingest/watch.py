@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from recall_core import shell
 from recall_core.config import WATCH_MOST_MS, WATCH_REST_MS, Config
 from recall_core.errors import IngestError
-from recall_core.ingest.discover import NEVER_READ, is_own
+from recall_core.ingest.discover import NEVER_READ, Found, is_own, single, walk
 from recall_core.shell import Hint
 from recall_core.types import Root, Stamp
 
@@ -58,6 +59,14 @@ def changes(
         if changed or is_first:
             is_first = False
             yield tuple(sorted(changed))
+
+
+def statuses(roots: Sequence[Root], *, base: Path, config: Config) -> dict[str, tuple[int, int]]:
+    """Return size and mtime of every file that a sync would look at, by its path on disk. No file is read."""
+    steps = chain.from_iterable(
+        walk(root, base, config) if (base / root.folder).is_dir() else [single(root, base)] for root in roots
+    )
+    return {found.os_path: (found.size, found.mtime_ns) for found in steps if isinstance(found, Found)}
 
 
 def _watch(

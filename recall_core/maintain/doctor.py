@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from recall_core import installing
-from recall_core.config import Config, chunker_identity
+from recall_core.config import NO_VECTORS, Config, chunker_identity
 from recall_core.contract.views import CheckView, LostView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind, new_embedder
 from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
@@ -275,6 +275,8 @@ def _reembed(store: Store, own: Own) -> Finding:
 
 def _embedder(store: Store, own: Own) -> Finding:
     identity = store.embedder()
+    if identity == NO_VECTORS:
+        return Finding("ok", f"{NO_VECTORS}: searches use words alone, and no text needs a vector")
     return Finding("ok", f"{identity}: {HASH_NOTE}" if identity.startswith("hash-") else identity)
 
 

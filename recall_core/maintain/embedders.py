@@ -14,6 +14,7 @@ from recall_core.config import (
     CUTTING,
     EXACT_VECTORS,
     NAMES,
+    NO_VECTORS,
     Config,
     GivenSettings,
     assign,
@@ -208,13 +209,14 @@ _PROBE_TEXTS = tuple(
 
 
 def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = False) -> list[EmbedderView]:
-    """Return every kind of embedder in a fixed order; `given` only if it is in use, because it makes no vectors.
+    """Return every kind of embedder in a fixed order; `given` and `none`, which make no vectors, only if in use.
 
     in_use: identity of the embedder behind the store's vectors.
     probe: embed for about a second with each available embedder that sends nothing off this machine.
     waits: do not load the embedder that the settings name, because the settings are not accepted yet.
     """
-    listed = [kind for kind in kinds() if kind.name != "given" or (in_use or "").startswith(GIVEN)]
+    idle = {"given": GIVEN, NO_VECTORS: NO_VECTORS}
+    listed = [kind for kind in kinds() if (in_use or "").startswith(idle.get(kind.name, ""))]
     return [_view(kind, config, in_use=in_use, probe=probe, waits=waits) for kind in listed]
 
 
@@ -362,7 +364,12 @@ def _with_embedder(name: str, settings: GivenSettings, config: Config) -> Config
             if key in CUTTING:
                 hint = Hint("rechunk", **{key: text or "VALUE"})
             raise UsageError("setting_fixed", f"{key} cannot be changed together with the embedder.", hint=hint)
-    return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
+    named = settings_of(settings, where=flag("set"))
+    if not named.get("vectors", config.vectors) and name != NO_VECTORS:
+        hint = Hint("reembed", name, set=(*assignments(settings), "vectors=true"))
+        raise UsageError("vectors_off", "recall.toml sets vectors = false, so there are none to make.", hint=hint)
+    config = replace(config._replace(vectors=True), {"embedding": name}, where=Hint("reembed"))
+    return assign(config, settings, where=flag("set"))
 
 
 def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:

@@ -15,6 +15,7 @@ from recall_core.config import (
     COMMIT_SECONDS,
     CUTTING,
     EDITED,
+    EXPIRED,
     Config,
     GivenSettings,
     SettingValue,
@@ -214,8 +215,8 @@ class _Cutter:
 
 
 def _mark(file: NewFile) -> str:
-    """Return the suffix that tells a sync to read the file for its edited root; a new cut must keep it."""
-    return EDITED if file.settings.endswith(EDITED) else ""
+    """Return what a new cut must keep: the marks of an old session, and of a file to read for its edited root."""
+    return "".join(mark for mark in (EXPIRED, EDITED) if mark in file.settings)
 
 
 def _join(chunks: Sequence[NewChunk]) -> str:

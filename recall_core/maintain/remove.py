@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import files
-from recall_core.config import Config
+from recall_core.config import EXPIRED, Config
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
 from recall_core.ingest.targets import belongs
@@ -82,6 +82,31 @@ def remove(
     return RemovedView(
         documents=documents, dry_run=False, paths=[], purged=True, backups=_backups(Path(store.path)), copies=copies
     )
+
+
+class RetentionPurge(NamedTuple):
+    """Old sessions whose text was erased. is_complete: False if another process reads the store, so that the next
+    writer finishes."""
+
+    documents: int
+    is_complete: bool = True
+
+
+def purge_expired(
+    store: Store, *, day: int, purge: Callable[[JudgementWriter, Sequence[str]], None]
+) -> RetentionPurge:
+    """Erase the text of sessions that a sync removed for their age, at most once a day.
+
+    day: today, in days since 1970. purge: as in `remove`.
+    """
+    expired = {file.path for file in store.files() if file.settings.endswith(EXPIRED)}
+    paths = sorted(expired & {*store.removed_below("."), *store.removed_below("/")} if expired else ())
+    if paths and store.retention_day() != day:
+        with store.writer() as writer:
+            purge(writer.judgements, paths)
+            writer.begin_purge(paths, day=day)
+    pending = store.pending_purge()  # perhaps of a killed process
+    return RetentionPurge(0) if pending is None else RetentionPurge(len(pending), store.purge())
 
 
 def _backups(path: Path) -> list[str]:

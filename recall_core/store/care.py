@@ -134,6 +134,9 @@ class Maintenance(Protocol):
     def last_purge(self) -> frozenset[str]:
         """Return the `asked` of the last `Writer.begin_purge`."""
 
+    def retention_day(self) -> int:
+        """Return the day on which the text of old sessions was last purged, in days since 1970; 0 for never."""
+
     def purge(self) -> bool:
         """Delete tombstones and every byte of their text. Return False if a reader prevents that.
 

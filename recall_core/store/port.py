@@ -516,10 +516,11 @@ class Writer(Protocol):
     def take_back(self, paths: Iterable[str]) -> None:
         """Allow these files and records to be read again, under every root."""
 
-    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
+    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = (), day: int | None = None) -> None:
         """Record that a purge must leave nothing of these documents. `Store.purge` clears the record.
 
         asked: hashes of the names given to the purge, see `Maintenance.last_purge`.
+        day: of a purge of old sessions, see `Maintenance.retention_day`; it has no names.
         """
 
     def renew_root(self, root: Root) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import hypot, isfinite
+from struct import unpack
 from typing import Literal, NamedTuple, TypeAlias
 
 from recall_core._lazy import np
@@ -10,6 +12,8 @@ from recall_core.config import Config
 from recall_core.errors import StoreError
 from recall_core.shell import AGAIN, Hint
 from recall_core.types import UNIT_TOLERANCE, Root, Vector
+
+_FEW = 16  # vectors that are checked without NumPy
 
 
 class Removed(NamedTuple):
@@ -240,11 +244,13 @@ def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
         if len(vector) not in (0, 4 * dimension)
     }
     sized = [i for i, vector in enumerate(vectors) if len(vector) == 4 * dimension]
-    matrix = np.frombuffer(b"".join(vectors[i] for i in sized), dtype="<f4").reshape(len(sized), dimension)
-    is_finite = np.isfinite(matrix).all(axis=1)
-    lengths = np.sqrt((np.where(is_finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
-    for i, finite, length in zip(sized, is_finite.tolist(), lengths.tolist(), strict=True):
-        if not finite:
+    if len(sized) <= _FEW:  # loading NumPy takes longer
+        lengths = [hypot(*unpack(f"<{dimension}f", vectors[i])) for i in sized]
+    else:
+        matrix = np.frombuffer(b"".join(vectors[i] for i in sized), dtype="<f4").reshape(len(sized), dimension)
+        lengths = np.sqrt((matrix.astype(np.float64) ** 2).sum(axis=1)).tolist()
+    for i, length in zip(sized, lengths, strict=True):
+        if not isfinite(length):
             flaws[i] = "a component is NaN or infinite"
         elif abs(length - 1) > UNIT_TOLERANCE:
             flaws[i] = f"its length is {length:.4g}, not 1"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from time import time_ns
 from typing import Any, NamedTuple
 
 import apsw
@@ -290,6 +291,34 @@ def _to_sync(base: Path, files: int) -> None:
         (base / f"notes/note{number:03}.md").unlink()
 
 
+def _to_keep_sessions(base: Path, files: int) -> None:
+    """Prepare sessions of which every second one grew, some waiting for more, and an old one of two versions."""
+    with (base / "recall.toml").open("r+", encoding="utf-8") as toml:
+        settings = toml.read().replace("retention_days = 0", "retention_days = 30")
+        toml.seek(0)
+        toml.write(settings.replace("session_min_messages = 0", "session_min_messages = 2"))
+    now = time_ns() - MTIME_NS
+    for number in range(files):
+        write(base, f"live/s{number}.jsonl", session(number, 12), age=now)
+    for age, kind in enumerate(("old text", "text")):
+        write(base, "secret/diary.jsonl", session(-1, 6, SECRETS[kind]), age=now + age)
+        assert command(base, "add", "{base}/secret", "{base}/live")[0] == 0
+    write(base, "secret/diary.jsonl", session(-1, 6, SECRETS["text"]))
+    for number in range(files):
+        write(base, f"live/s{number}.jsonl", session(number, 12 + 5 * (number % 2) + number % 3), age=now + 9)
+
+
+def session(number: int, turns: int, secret: str = "") -> str:
+    """Return a transcript of this many turns; a longer one begins with a shorter one."""
+    rng = random.Random(f"session {number}")
+    texts = [" ".join(rng.choices(_WORDS, k=20)) for _ in range(turns)]
+    lines = [
+        {"role": "user" if turn % 2 else "assistant", "content": f"{text} {secret}"}
+        for turn, text in enumerate(texts)
+    ]
+    return "".join(json.dumps({"type": "message", "message": line}) + "\n" for line in lines)
+
+
 def _to_compact(base: Path, files: int) -> None:
     _to_sync(base, files)
     assert command(base, "sync")[0] == 0
@@ -384,6 +413,7 @@ def _spoil(path: Path, *names: str) -> None:
 INIT = Scene("init", _to_init, ("init", "{base}", "--set", "embedding_dim=64"), (1,), is_damaged=True)
 ADD = Scene("add", _to_add, ("add", "{base}/notes", "--tag", "note"))
 SYNC = Scene("sync", _to_sync, ("sync",))
+SESSIONS = Scene("sessions", _to_keep_sessions, ("sync",), secrets=(SECRETS["text"], SECRETS["old text"]))
 COMPACT = Scene("compact", _to_compact, ("compact",))
 IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl"))
 REEMBED = Scene("reembed", _to_note, ("reembed", "hash", "--set", "embedding_dim=128"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+import apsw
 import pytest
 
 from recall_core import Recall
@@ -24,6 +25,7 @@ from tests.crash.harness import (
     REEMBED,
     SCENES,
     SECRETS,
+    SESSIONS,
     SYNC,
     Scene,
     Stage,
@@ -38,6 +40,8 @@ READ = (ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, BACKUP)
 """Commands that run with the store open elsewhere, every second time."""
 KILLS = 72
 """For each command, in a nightly run."""
+SESSION_KILLS = 100
+"""Of syncs of sessions, in a nightly run."""
 COPY_KILLS = 60
 """For each command that copies a store, in a nightly run."""
 
@@ -67,6 +71,50 @@ def test_command_killed_at_any_moment_loses_nothing(
     scene: Scene, killer: Child, large: Stage, counted: Callable[..., None]
 ) -> None:
     _kill(scene, killer, large, kills=KILLS, counted=counted)
+
+
+def test_killed_sync_of_sessions_loses_nothing(killer: Child, small: Stage, counted: Callable[..., None]) -> None:
+    _kill(SESSIONS, killer, small, kills=1, counted=counted)
+    _kill_embedding(killer, small, kills=1, counted=counted)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_600)
+def test_sync_of_sessions_killed_at_any_moment_loses_nothing(
+    killer: Child, large: Stage, counted: Callable[..., None]
+) -> None:
+    _kill(SESSIONS, killer, large, kills=SESSION_KILLS // 2, counted=counted)
+    _kill_embedding(killer, large, kills=SESSION_KILLS // 2, counted=counted)
+
+
+def _kill_embedding(killer: Child, stage: Stage, *, kills: int, counted: Callable[..., None]) -> None:
+    """Kill syncs of sessions. The next sync embeds exactly the texts without a stored vector, and purges the rest."""
+    usual = _usual(SESSIONS, killer, stage)
+    base = stage.trial(SESSIONS)
+    assert command(base, *SESSIONS.argv)[0] == 0
+    wanted = _embedded(base, "SELECT text_hash FROM chunk WHERE deleted = 0")
+    stage.end(base)
+    rng = random.Random(f"{SEED} embedding")
+    done = 0
+    while done < kills:
+        base = stage.trial(SESSIONS)
+        done += _run_and_kill(rng, killer, spelled(base, SESSIONS.argv), usual, is_late=done % 2 == 0).is_killed
+        there = _embedded(base, _WITH_VECTOR)
+        code, answer = command(base, *SESSIONS.argv)
+        assert (code, answer["ingest"]["embedded"]) == (0, len(wanted - there))
+        assert pieces_left(base, *SESSIONS.secrets, pieces=stage.vectors(SESSIONS)) == []
+        stage.end(base)
+    counted("kill", "embedding", kills=done)
+
+
+_WITH_VECTOR = "SELECT text_hash FROM chunk JOIN vec ON vec.chunk = chunk.rowid UNION SELECT text_hash FROM vec_cache"
+
+
+def _embedded(base: Path, sql: str) -> set[bytes]:
+    db = apsw.Connection(str(base / "recall.db"))
+    found = {text for (text,) in db.execute(sql)}
+    db.close()
+    return found
 
 
 @pytest.mark.parametrize("scene", COPIES, ids=lambda scene: scene.name)

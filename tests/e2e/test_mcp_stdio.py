@@ -606,3 +606,14 @@ def test_signal_ends_a_busy_server(store: Path, number: signal.Signals) -> None:
         server.send(*(search(each) for each in range(20)))
         server.message()
         assert server.ended(number) == (130, "Interrupted.\n")
+
+
+def test_search_finds_what_changed_just_before(tmp_path: Path) -> None:
+    own = tmp_path / ".config" / "recall" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text("sync_on_search_ms = 60000\n", encoding="utf-8")
+    store = filled(tmp_path / "store", {"a.md": "quokka\n"})
+    with over_stdio(store) as client:
+        for word in ("wombat", "heron"):
+            (store / f"{word}.md").write_text(f"{word}\n", encoding="utf-8")
+            assert f"**{word}.md:1**" in client.text("search", query=word)

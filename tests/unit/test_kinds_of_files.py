@@ -73,6 +73,8 @@ def test_file_is_read_by_name_then_by_content() -> None:
         ("a.rss", b"<rss>", "xml"),
         ("a.json", b"{}", "json"),
         ("a.jsonl", b"{}", "json"),
+        ("a.jsonl.reset.2026-03-29T04-00-00Z", b"{}", "json"),
+        ("a.jsonl.reset", b"{}", "text"),
         ("a.docx", b"PK\3\4", "docx"),
         ("a.epub", b"PK\3\4", "epub"),
         ("a.eml", b"From: a\n", "eml"),

@@ -298,3 +298,33 @@ def test_any_text_is_read_unchanged(text: str) -> None:
     for document in read(text, "a.txt", name="transcript"):
         assert document.text == text
         assert why_unfit(document.marks, len(text)) is None
+
+
+def event(**payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-05-01T10:00:00.000Z", "type": "event_msg", "payload": payload}
+
+
+def test_events_count_only_without_messages() -> None:
+    said = [event(type="user_message", message="Where?"), event(type="agent_message", message="Here.")]
+    items = [
+        event(type="item_completed", item={"type": "UserMessage", "content": [{"type": "text", "text": "Where?"}]}),
+        event(type="item_completed", item={"type": "AgentMessage", "content": [{"type": "Text", "text": "Here."}]}),
+    ]
+    whole = [
+        {"type": "response_item", "payload": {"type": "message", "role": role, "content": text}}
+        for role, text in (("user", "Where?"), ("assistant", "Here."))
+    ]
+    for lines in (said, items, [*said, *items], [*said, *items, *whole]):
+        (found,) = read(session({"type": "session_meta", "payload": {"id": "s"}}, *lines), "s.jsonl")
+        assert found.text == "user:\nWhere?\n\nassistant:\nHere.\n\n", lines
+
+
+def test_title_is_what_the_user_wrote() -> None:
+    added = [
+        {**message("user", "Caveat: local commands."), "isMeta": True},
+        message("user", "<command-name>/clear</command-name>"),
+        message("user", "# AGENTS.md instructions for work"),
+    ]
+    (found,) = read(session(*added, message("user", "rename the table")), "s.jsonl")
+    assert (found.title, "Caveat" in found.text) == ("rename the table", True)
+    assert read(session(*added), "s.jsonl")[0].title == "Caveat: local commands."

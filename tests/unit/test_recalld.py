@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic, sleep
 from typing import NamedTuple
 
 import pytest
@@ -278,6 +279,20 @@ def test_callers_read_one_generation_each_during_writes(served: Served) -> None:
     assert codes[0] > 16 * 300 * 0.9
     assert len(by_state) > 4
     assert {words: len(answers) for (words, _), answers in by_state.items() if len(answers) > 1} == {}
+
+
+def test_store_that_asks_for_it_is_kept_in_sync(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    change_settings(served.folder, "sync_interval_s", "1")
+    assert request(served, "search", "never", "-q")[0] == 7  # opens the store; it is not accepted
+    (served.folder / "a.md").write_text("Never retry.")
+    served.stores.close()
+    Recall.trust(start=served.folder, accept=True)
+    request(served)
+    until = monotonic() + 60
+    while request(served, "search", "never", "-q")[0] != 0 and monotonic() < until:
+        sleep(0.1)
+
+    assert b"Never retry." in request(served)[1]
 
 
 def test_idle_stores_are_closed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

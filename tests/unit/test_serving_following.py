@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,9 +12,11 @@ from threading import Event, Thread
 import apsw
 import pytest
 
+from recall_core.adapters.mcp import command
 from recall_core.api import serving
 from recall_core.api.recall import Recall
 from recall_core.api.serving import ConnectionPool, Follower, Following, StoreSettings
+from recall_core.api.stores import trust
 from recall_core.contract.responses import IngestResponse
 from recall_core.ingest import watch
 from recall_core.types import Progress, Root
@@ -235,3 +238,72 @@ def test_sync_started_during_closing_writes_nothing(store: Path) -> None:
     with Recall.open(str(store)) as recall:
         assert search_paths(recall, "wombat") == []
     assert said.empty()
+
+
+def test_search_waits_for_changed_files(store: Path) -> None:
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), Following(on_search_ms=60_000), said.put)
+    pool = ConnectionPool(StoreSettings(str(store)), connections=1)
+    for name, word in (("b", "wombat"), ("a", "heron")):
+        (store / "docs" / f"{name}.md").write_text(word)
+        follower.prepare(follower, is_search=False)
+        follower.prepare(follower, is_search=True)
+        assert pool.ask(lambda recall, word=word: search_paths(recall, word)).result() == [f"docs/{name}.md"]
+    follower.prepare(follower, is_search=True)
+    follower.close()
+    pool.close()
+    assert [said.get_nowait(), said.get_nowait(), said.empty()] == ["1 added", "1 updated", True]
+
+
+def test_search_does_not_wait_longer_than_allowed(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = Event()
+    sync = Recall.sync
+
+    def slow(recall: Recall) -> Generator[Progress, None, IngestResponse]:
+        assert may_go_on.wait(SECONDS)
+        return sync(recall)
+
+    monkeypatch.setattr(Recall, "sync", slow)
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), Following(on_search_ms=1), said.put)
+    (store / "docs" / "b.md").write_text("wombat")
+    follower.prepare(follower, is_search=True)
+    assert said.empty()
+    may_go_on.set()
+    assert said.get(timeout=SECONDS) == "1 added"
+    follower.close()
+
+
+def test_each_new_session_syncs_once(store: Path) -> None:
+    said: Queue[str] = Queue()
+    follower = Follower(StoreSettings(str(store)), Following(on_session=True), said.put)
+    first, second = Event(), Event()
+    for number, session in enumerate((first, second)):
+        (store / "docs" / f"{number}.md").write_text(f"wombat {number}")
+        follower.prepare(session, is_search=False)
+        assert said.get(timeout=SECONDS) == "1 added"
+    (store / "docs" / "3.md").write_text("wombat")
+    follower.prepare(first, is_search=True)
+    follower.close()
+    assert said.empty()
+
+
+def test_found_settings_start_no_sync_without_trust(
+    store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    flags = Namespace(watch=False, on_boot=False, interval=None)
+    said: list[str] = []
+    settings = StoreSettings(str(store))
+    toml = store / "recall.toml"
+    text = toml.read_text(encoding="utf-8").replace("sync_on_change = false", "sync_on_change = true")
+    toml.write_text(text.replace("sync_on_search_ms = 0", "sync_on_search_ms = 50"), encoding="utf-8")
+    assert command.following(settings, flags, said.append) == Following()
+    assert "sync_on_search_ms = 50, sync_on_change = true" in said[0]
+    assert trust(str(store), accept=True)["trust"]["accepted"]
+    assert command.following(settings, flags, said.append) == Following(watch=True, on_search_ms=50)
+    monkeypatch.setenv("RECALL_SYNC_ON_CHANGE", "false")
+    monkeypatch.setenv("RECALL_SYNC_INTERVAL_S", "60")
+    assert command.following(settings, flags, said.append) == Following(interval=60, on_search_ms=50)
+    assert len(said) == 1

@@ -61,29 +61,30 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     def settings() -> StoreSettings:
         return api.serving.StoreSettings(named, start, agent=request.agent)
 
-    def pool() -> ConnectionPool:
-        return api.serving.ConnectionPool(settings(), connections=flags.connections or api.serving.CONNECTIONS)
+    def say(line: str) -> None:
+        streams.say(f"recall mcp: {line}")
 
     watch, on_boot, interval = flags.watch, flags.on_boot, flags.interval or 0.0
     if profile is not None and profile.is_enabled:
         sync = profile.sync
         watch, on_boot, interval = watch or sync.watch, on_boot or sync.on_boot, interval or float(sync.interval)
 
-    def follow() -> None:
-        if watch or on_boot or interval:
-            following = api.serving.Following(watch, on_boot, interval)
-            follower = api.serving.Follower(settings(), following, lambda line: streams.say(f"recall mcp: {line}"))
-            stack.callback(follower.close)
-            follower.start()
+    def pool() -> ConnectionPool:
+        opened = api.serving.ConnectionPool(settings(), connections=flags.connections or api.serving.CONNECTIONS)
+        wanted = api.serving.following_for(settings(), watch=watch, on_boot=on_boot, interval=interval, say=say)
+        opened.follower = api.serving.Follower(settings(), wanted, say)
+        stack.callback(opened.follower.close)
+        opened.follower.start()
+        return opened
 
     sys.setswitchinterval(_SWITCH_SECONDS)
     with ExitStack() as stack:
         if flags.http:
             door = mcp.http.door(PORT if flags.port is None else flags.port, has_token=not flags.no_token)
             with closing(pool()) as opened:
-                mcp.http.run(mcp.http.protocol(server, opened), door, follow, lambda: _listens(door, streams))
+                mcp.http.run(mcp.http.protocol(server, opened), door, lambda: _listens(door, streams))
         else:
-            mcp.stdio.serve(server, pool, follow)
+            mcp.stdio.serve(server, pool, opens_now=bool(watch or on_boot or interval))
 
 
 def _settings(flags: Namespace) -> ServerSettings:

@@ -159,14 +159,10 @@ async def _answer(
     return result
 
 
-def run(protocol: Server[Any], at: Door, begun: Callable[[], None], ready: Callable[[], None]) -> None:
-    """Serve until the process is stopped.
-
-    begun: called before the server listens. ready: called when it accepts requests.
-    """
+def run(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> None:
+    """Serve until the process is stopped. ready: called when it accepts requests."""
 
     async def serve() -> None:
-        begun()
         app = application(protocol, at, body_bytes=BODY_BYTES)
         await listen(app if at.token is None else _Guarded(app, at.token), at, ready)
 

@@ -53,6 +53,9 @@ UNAVAILABLE = frozenset(
 )
 """Error codes of a store that stays unusable until a person acts."""
 
+_SEARCHES = frozenset(("search", "context", "whynot", "explain", "memory_search"))
+"""Tools whose answer depends on every file."""
+
 _ASKING = {"search": "search", "query": "search", "context": "context", "get": "get", "whynot": "whynot"}
 _HINTS = {
     "timed_out": "use a smaller k or a filter, or ask the user to start the server with a larger --call-timeout",
@@ -118,11 +121,13 @@ class PendingCall(NamedTuple):
     work: returns the result, on a connection of the pool.
     fail: returns the result for an error of the work, or raises ProtocolError.
     has_progress: True if a client may ask for its progress.
+    is_search: True if the result depends on every file.
     """
 
     work: Callable[[Recall], Result]
     fail: Callable[[RecallError], Result]
     has_progress: bool = False
+    is_search: bool = False
 
     def settle(self, error: BaseException | None) -> Result:
         """Return the result for any error of the work. Raises ProtocolError."""
@@ -172,7 +177,8 @@ class RecallServer:
 
     def ask(self, pool: ConnectionPool, question: PendingCall, session: str) -> Asked[Result]:
         """Queue the question. session: requests of one session share one part of the queue. Raises RecallError."""
-        return pool.ask(question.work, seconds=self._settings.seconds or api.serving.SECONDS, session=session)
+        seconds = self._settings.seconds or api.serving.SECONDS
+        return pool.ask(question.work, seconds=seconds, session=session, is_search=question.is_search)
 
     def _list_tools(self, _: Mapping[str, Any]) -> Result:
         output = {"outputSchema": {"type": "object"}} if self._settings.structured else {}
@@ -192,7 +198,7 @@ class RecallServer:
             body = disable_memory(error) if is_disabled else failure(error)
             return self._content(as_json(body), body, is_error=not is_disabled)
 
-        return PendingCall(work, fail, has_progress=True)
+        return PendingCall(work, fail, has_progress=True, is_search=name in _SEARCHES)
 
     def _content(self, text: str, content: Mapping[str, Any], *, is_error: bool = False) -> Result:
         structured = {"structuredContent": dict(content)} if self._settings.structured else {}

@@ -65,18 +65,19 @@ _MAY_TAKE = {"cursor": _TEXT, "arguments": _OBJECT, "_meta": _OBJECT}
 """Parameters that are absent, null or of this type in every method."""
 
 
-def serve(server: RecallServer, pool: Callable[[], ConnectionPool], begun: Callable[[], None]) -> None:
+def serve(server: RecallServer, pool: Callable[[], ConnectionPool], *, opens_now: bool = False) -> None:
     """Serve until stdin ends or stdout is closed.
 
     Other code in the process and its children read an empty stdin and print to stderr.
 
-    pool: makes the pool of connections when it is first needed. begun: called before the first message is read.
+    pool: makes the pool of connections when it is first needed, or before the first message with opens_now.
     """
     reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
     broken, breaks = os.pipe()
     writer = _LineWriter(writing, breaks)
     client = Peer(server, pool, writer.send)
-    begun()
+    if opens_now:
+        client.pool()
     # The write end of a pipe becomes readable when its reader is gone.
     closing = [broken, *([writing] if stat.S_ISFIFO(os.fstat(writing).st_mode) else [])]
     try:
@@ -312,7 +313,7 @@ class Peer:
         self._calls[str(call.request)] = call
         self._report(call, 0)
         try:
-            call.asked = self._server.ask(self._pool(), call.question, "")
+            call.asked = self._server.ask(self.pool(), call.question, "")
         except RecallError as error:  # such as Busy
             self._finish(call, error)
         else:
@@ -352,7 +353,8 @@ class Peer:
         if call is not None:
             call.cancel()
 
-    def _pool(self) -> ConnectionPool:
+    def pool(self) -> ConnectionPool:
+        """Return the pool of connections, which the first call makes."""
         with self._making:
             if self._made is None:
                 self._made = self._make_pool()
@@ -361,7 +363,7 @@ class Peer:
     def _warm(self) -> None:
         """Open the store and import what calls need."""
         with suppress(RecallError):  # the pool is closed
-            self._pool().ask(lambda recall: mcp.tools.BY_NAME)
+            self.pool().ask(lambda recall: mcp.tools.BY_NAME)
 
     def _reply(self, request: int | str, method: str, result: Result) -> None:
         if not self._has_handshake:

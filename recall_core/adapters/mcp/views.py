@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from recall_core.adapters import ledger, whynot
 from recall_core.adapters.render import CAUTION, DIGITS, as_json, count_of
 from recall_core.api.serving import spell
+from recall_core.config import NO_VECTORS
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -358,10 +359,10 @@ def write_store(answer: StatsResponse, contents: StoreContents) -> Iterator[Answ
     """Yield the figures of a store and the names of its folders."""
     store = answer["store"]
     amount = f"{count_of(store['documents'], 'document')}, {count_of(store['chunks'], 'chunk')}"
-    yield AnswerPiece(
-        "",
-        f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
-    )
+    vectors = f"{store['vectors']} with vectors of {store['embedder']}"
+    if store["embedder"] == NO_VECTORS:
+        vectors = "no vectors: searches use words alone"
+    yield AnswerPiece("", f"{amount}, {vectors}. Digest {store['digest'][:DIGITS]}.")
     for title, counts in (("By folder", contents.here), ("Elsewhere", contents.elsewhere)):
         if counts:
             named = [f"{spell(name)} ({count})" for name, count in counts.items()]

@@ -178,7 +178,7 @@ class Service:
 
     async def _ask(self, request: Request, work: Callable[[Recall], Result]) -> Result:
         """Run the work in the pool. It ends if the client leaves. Each connection of a client is a session."""
-        pending = self._pool.ask(work, seconds=self._seconds, session=request.client)
+        pending = self._pool.ask(work, seconds=self._seconds, session=request.client, is_search=True)
         result = asyncio.wrap_future(pending.future)
         left = asyncio.ensure_future(request.receive())  # the body was read, so this is the end of the connection
         try:

@@ -21,6 +21,10 @@ RESULT = 500
 _ASKING = ("user", "human")
 _NAMED = (*_ASKING, "assistant")  # roles that several speakers may have
 _ANSWERING = ("tool", "function", "observation", "function_response")
+_ADDED = re.compile(r"\s*(?:<[a-z]+[_-][a-z_-]+[ >]|# AGENTS\.md instructions )")
+"""Start of what agents write in the user's name: tags such as <environment_context>, and their instructions."""
+_ITEMS = {"UserMessage": "user", "AgentMessage": "assistant"}
+_EVENTS = {"user_message": "user", "agent_message": "assistant"}
 _META_TURNS = 64  # turns searched for a model and a date
 _ROLES = frozenset(
     "user human assistant ai gpt bot model chatgpt claude bing bard system developer tool function observation "
@@ -34,11 +38,12 @@ Shape = Literal["turns", "conversations", "records"]
 
 
 class Turn(NamedTuple):
-    """One turn. key: id of a message written in several pieces, else ""."""
+    """One turn. key: id of a message written in several pieces, else "". is_added: written by the program."""
 
     speaker: str
     text: str
     key: str = ""
+    is_added: bool = False
 
 
 class Conversation(NamedTuple):
@@ -50,9 +55,10 @@ class Conversation(NamedTuple):
 
     @property
     def opening(self) -> str:
-        """First line of the first user turn."""
-        user_texts = (turn.text.strip() for turn in self.turns if turn.speaker in _ASKING)
-        return next((text.split("\n", 1)[0] for text in user_texts if text), "")
+        """First line of the first user turn, if possible of one that the user wrote."""
+        turns = [turn for turn in self.turns if turn.speaker in _ASKING and turn.text.strip()]
+        own = [turn for turn in turns if not (turn.is_added or _ADDED.match(turn.text))]
+        return next((turn.text.strip().split("\n", 1)[0] for turn in own or turns), "")
 
 
 def shape_of(values: Sequence[object]) -> Shape | None:
@@ -70,7 +76,7 @@ def shape_of(values: Sequence[object]) -> Shape | None:
 def _shape(value: dict[str, Any]) -> str:
     if _is_tree(value.get("mapping")) or _messages(value):
         return "conversations"
-    if _message(value) is not value:
+    if _message(value) is not value or _event(value):
         return "session"
     if _is_turn(value) and any(key in value for key in ("content", "tool_calls", "parts")):
         return "turns"
@@ -115,8 +121,12 @@ def conversation_in(values: Iterable[object]) -> Conversation:
 
 
 def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta: dict[str, str]) -> Conversation:
+    events: list[tuple[str, Turn]] = []
     for number, value in enumerate(values):
         if not isinstance(value, dict):
+            continue
+        if event := _event(value):
+            events.append(event)
             continue
         message = _message(value)
         turn = _turn(message)
@@ -127,10 +137,26 @@ def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta
         if turn.key and turns and turns[-1][::2] == turn[::2]:
             turns[-1] = turn._replace(text="\n\n".join(filter(None, (turns[-1].text, turn.text))))
         elif turn.text or message is value:
-            turns.append(turn)
+            turns.append(turn._replace(is_added=True) if value.get("isMeta") is True else turn)
         if number < _META_TURNS and len(meta) < 2:
             meta = {**_about(value), **_about(message), **meta}
+    if events and not turns:  # with messages, events only repeat them
+        form = max(form for form, _ in events)  # items repeat events too
+        turns = [turn for own, turn in events if own == form]
     return Conversation(turns, title, meta)
+
+
+def _event(value: dict[str, Any]) -> tuple[str, Turn] | None:
+    """Return the turn in an event of a session, with the form of the event; None for anything else."""
+    payload = value.get("payload")
+    if value.get("type") != "event_msg" or not isinstance(payload, dict):
+        return None
+    item, kind = payload.get("item"), payload.get("type")
+    if isinstance(item, dict) and isinstance(item.get("type"), str) and item["type"] in _ITEMS:
+        return "item", Turn(_ITEMS[item["type"]], _text(item.get("content")))
+    if isinstance(kind, str) and kind in _EVENTS:
+        return "event", Turn(_EVENTS[kind], _text(payload.get("message")))
+    return None
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:

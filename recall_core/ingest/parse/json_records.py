@@ -62,7 +62,7 @@ class JsonFile:
     with the parser `jsonl`. Anything else is kept as text.
     """
 
-    version = 1
+    version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
@@ -89,7 +89,7 @@ class Transcript:
     text chat is unchanged.
     """
 
-    version = 1
+    version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:

@@ -22,7 +22,7 @@ from recall_core.store.sqlite import blocks, census, copies
 from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, making_sense
 from recall_core.store.sqlite.records import IS_GIVEN, text_of
-from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
+from recall_core.store.sqlite.schema import PURGED, RETENTION_DAY, TOLD_SKIPS, vector_checksum
 from recall_core.store.sqlite.vectors import cosines, rows_of
 from recall_core.text import embedded_text
 from recall_core.types import Vector
@@ -262,6 +262,12 @@ class SqliteMaintenance(SqliteCatalog):
         found = self.execute("SELECT value FROM meta WHERE key = ?", (PURGED,))
         with making_sense(self.path):
             return frozenset(text_of(found[0][0]).split()) if found else frozenset()
+
+    def retention_day(self) -> int:
+        """Return the day of the last purge of old sessions; see `store.care.Maintenance`."""
+        found = self.execute("SELECT value FROM meta WHERE key = ?", (RETENTION_DAY,))
+        with making_sense(self.path):
+            return int(text_of(found[0][0])) if found else 0
 
     def _drop_tombstones(self) -> int:
         """Delete removed documents and the vectors kept for their texts. Return the number of documents."""

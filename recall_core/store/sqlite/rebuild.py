@@ -461,7 +461,8 @@ class _Rebuild:
                 self.lost.append(Lost("judgement", query or "", path or ""))
 
     def _put_meta(self) -> None:
-        values = {name: self.meta[name] for name in (schema.PURGED, schema.TOLD_SKIPS) if name in self.meta}
+        keys = (schema.PURGED, schema.RETENTION_DAY, schema.TOLD_SKIPS)
+        values = {name: self.meta[name] for name in keys if name in self.meta}
         if self.meta.keys() >= {*_NEXT}:
             values |= {name: self.meta[name] for name in _NEXT}
         for name in ("generation", "last_doc", "last_chunk"):

@@ -21,6 +21,8 @@ APPLICATION_ID = 0x5265636C  # "Recl": identifies a Recall store
 PAGE_SIZE = 8192  # files with full text are 8-14 % smaller than with 4096
 PURGED = "purged"
 """Key of the hashes of the names given to the last purge."""
+RETENTION_DAY = "retention_day"
+"""Key of the day of the last purge of old sessions."""
 TOLD_SKIPS = "told_skips"
 """Key of the only value of meta that may be long; readers of the other values skip it."""
 WORDS = "words"

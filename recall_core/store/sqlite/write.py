@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from recall_core.config import EDITED
@@ -18,6 +18,7 @@ from recall_core.store.sqlite.judgements import SqliteJudgementWriter
 from recall_core.store.sqlite.records import IS_GIVEN, Execute, digest_of, stored_analyzer, text_of
 from recall_core.store.sqlite.schema import (
     PURGED,
+    RETENTION_DAY,
     TOLD_SKIPS,
     own_hash,
     reading_hash,
@@ -61,6 +62,17 @@ _FILES_OF = "SELECT DISTINCT file FROM doc WHERE rowid IN (SELECT value FROM jso
 _DELETE_FILES = """
 DELETE FROM file WHERE (path = ? OR rowid IN (SELECT value FROM json_each(?)))
   AND NOT EXISTS (SELECT 1 FROM doc WHERE doc.file = file.rowid) RETURNING rowid
+"""
+
+_TOMBSTONE_CHUNKS = """
+UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0 AND rowid NOT IN (SELECT value FROM json_each(?))
+"""
+
+_CHUNKS_OF = """
+SELECT c.offset, c.end_offset, c.tokens, c.heading, c.line_start, c.line_end, c.place, c.text_hash, c.hash, c.title,
+  c.rowid, v.windows
+FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec_place v ON v.chunk = c.rowid
+WHERE d.rowid = ? AND d.id <> ? AND c.deleted = 0
 """
 
 _KEEP_VECTOR = "INSERT OR IGNORE INTO vec_cache(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
@@ -196,9 +208,12 @@ class SqliteWriter:
         for path in paths:
             self._execute("DELETE FROM left_out WHERE path = ?", (path,))
 
-    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
+    def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = (), day: int | None = None) -> None:
         """Record that a purge must leave nothing of these documents. asked: hashes of the purge's target names."""
-        self._set_meta(PURGED, " ".join(sorted(asked)))
+        if day is None:
+            self._set_meta(PURGED, " ".join(sorted(asked)))
+        else:
+            self._set_meta(RETENTION_DAY, str(day))
         rows = self._execute("SELECT value FROM meta WHERE key = 'purge'")
         pending = json.loads(rows[0][0]) if rows else []
         self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
@@ -299,11 +314,43 @@ class SqliteWriter:
             self._put_reading(kept, document)
             return
         # A path has one live document. Tombstone any other one of another file or cut.
-        self._tombstone_rows(self._documents_at(document.path))
+        before = self._documents_at(document.path)
+        spans = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
+        names = self._analyzer.titles(document.title, document.marks, spans)
+        titles = ["" if chunk.is_title else name for chunk, name in zip(document.chunks, names, strict=True)]
+        same = self._unchanged_chunks(before, document, doc_id, titles)
+        self._tombstone_rows(before, except_chunks=[chunk for chunk, _ in same.values()])
         self._tally.drop_tombstones(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
-        self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
+        self._insert(document, doc_id, file_rowid, utc(file.mtime_ns), titles, same=same)
 
-    def _insert(self, document: NewDocument, doc_id: str, file_rowid: int, mtime: str) -> None:
+    def _unchanged_chunks(
+        self, rowids: Sequence[int], document: NewDocument, doc_id: str, titles: Sequence[str]
+    ) -> dict[int, tuple[int, int | None]]:
+        """Return the stored chunks of an earlier version that the new one has too: offset to rowid and windows.
+
+        Most files grow at their end. Their earlier chunks keep their rows, and get the ids of the new version.
+        """
+        self._inserts.put()
+        rows = [row for rowid in rowids for row in self._execute(_CHUNKS_OF, (rowid, doc_id))]
+        stored = {tuple(row[:-2]): (row[-2], row[-1]) for row in rows}
+        same: dict[int, tuple[int, int | None]] = {}
+        for chunk, title in zip(document.chunks, titles, strict=True):
+            lines = chunk.line_start, chunk.line_end, chunk.place
+            found = stored.get((*chunk.span, *lines, chunk.text_hash, own_hash(chunk.text), title))
+            if found is not None and (chunk.vector is None or (not chunk.vector and found[1] is None)):
+                same[chunk.span.offset] = found
+        return same
+
+    def _insert(
+        self,
+        document: NewDocument,
+        doc_id: str,
+        file_rowid: int,
+        mtime: str,
+        titles: Sequence[str],
+        *,
+        same: Mapping[int, tuple[int, int | None]],
+    ) -> None:
         self._last_doc += 1
         rowid = self._last_doc
         meta, tags = canonical(document.meta), sorted(set(document.tags))
@@ -319,10 +366,15 @@ class SqliteWriter:
         with making_sense(self._path):
             self._sum = digest_sum((own,), before=self._sum)
         self._tally.add_document([chunk.span.tokens for chunk in document.chunks])
-        spans_in_order = [(chunk.span.offset, chunk.span.end) for chunk in document.chunks]
-        titles = self._analyzer.titles(document.title, document.marks, spans_in_order)
+        self._execute_many(
+            "UPDATE chunk SET id = ?, doc = ? WHERE rowid = ?",
+            [(chunk_id(doc_id, offset), rowid, chunk) for offset, (chunk, _) in same.items()],
+        )
+        for windows in (windows for _, windows in same.values() if windows is not None):
+            self._tally.add_vector(windows)
         for chunk, title in zip(document.chunks, titles, strict=True):
-            self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
+            if chunk.span.offset not in same:
+                self._insert_chunk(chunk, doc_id, rowid, title)
 
     def _is_read_so(self, rowid: int, document: NewDocument) -> bool:
         """Return True if a stored document has the same marks, which decide cuts and names, or if there are none."""
@@ -351,8 +403,8 @@ class SqliteWriter:
             self._tally.add_vector(windows)
         self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
 
-    def _tombstone_rows(self, rowids: Iterable[int]) -> int:
-        gone = 0
+    def _tombstone_rows(self, rowids: Iterable[int], *, except_chunks: Sequence[int] = ()) -> int:
+        gone, kept = 0, json.dumps(except_chunks)
         for rowid in list(rowids):
             digest = self._execute("SELECT digest FROM doc WHERE rowid = ? AND deleted = 0", (rowid,))
             if not digest:
@@ -362,7 +414,8 @@ class SqliteWriter:
             with making_sense(self._path):
                 self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
             self._execute("UPDATE doc SET deleted = 1, file = NULL WHERE rowid = ?", (rowid,))
-            self._execute("UPDATE chunk SET deleted = 1 WHERE doc = ? AND deleted = 0", (rowid,))
+            self._execute(_TOMBSTONE_CHUNKS, (rowid, kept))
+            self._execute("DELETE FROM doc_reading WHERE doc = ?", (rowid,))
             gone += 1
         if gone:
             self._changed = True
