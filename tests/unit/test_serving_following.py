@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,6 @@ from threading import Event, Thread
 import apsw
 import pytest
 
-from recall_core.adapters.mcp import command
 from recall_core.api import serving
 from recall_core.api.recall import Recall
 from recall_core.api.serving import ConnectionPool, Follower, Following, StoreSettings
@@ -293,17 +291,20 @@ def test_found_settings_start_no_sync_without_trust(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    flags = Namespace(watch=False, on_boot=False, interval=None)
     said: list[str] = []
     settings = StoreSettings(str(store))
+
+    def wanted() -> Following:
+        return serving.following_for(settings, watch=False, on_boot=False, interval=0.0, say=said.append)
+
     toml = store / "recall.toml"
     text = toml.read_text(encoding="utf-8").replace("sync_on_change = false", "sync_on_change = true")
     toml.write_text(text.replace("sync_on_search_ms = 0", "sync_on_search_ms = 50"), encoding="utf-8")
-    assert command.following(settings, flags, said.append) == Following()
+    assert wanted() == Following()
     assert "sync_on_search_ms = 50, sync_on_change = true" in said[0]
     assert trust(str(store), accept=True)["trust"]["accepted"]
-    assert command.following(settings, flags, said.append) == Following(watch=True, on_search_ms=50)
+    assert wanted() == Following(watch=True, on_search_ms=50)
     monkeypatch.setenv("RECALL_SYNC_ON_CHANGE", "false")
     monkeypatch.setenv("RECALL_SYNC_INTERVAL_S", "60")
-    assert command.following(settings, flags, said.append) == Following(interval=60, on_search_ms=50)
+    assert wanted() == Following(interval=60, on_search_ms=50)
     assert len(said) == 1
