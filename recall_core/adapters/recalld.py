@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext, suppress
+from functools import partial
 from io import TextIOBase
 from pathlib import Path
 from threading import BoundedSemaphore, Event, Lock
@@ -163,18 +164,14 @@ class _StoreKey(NamedTuple):
     toml: Path
 
 
-def _say(line: str) -> None:
-    """Print a line for the log."""
-    print(line, file=sys.stderr, flush=True)
-
-
 class _Served:
     """An open store, kept in sync with its folders if its settings want that and are accepted."""
 
     def __init__(self, settings: StoreSettings, models: Models, cache: QueryCache | None) -> None:
         self.pool = ConnectionPool(settings, models=models, cache=cache)
-        wanted = following_for(settings, watch=False, on_boot=False, interval=0.0, say=_say)
-        self._follower = Follower(settings, wanted._replace(on_session=False, on_search_ms=0), _say)
+        say = partial(print, file=sys.stderr, flush=True)  # to the log
+        wanted = following_for(settings, watch=False, on_boot=False, interval=0.0, say=say)
+        self._follower = Follower(settings, wanted._replace(on_session=False, on_search_ms=0), say)
         self._follower.start()
         self.asking = 0
         self.used_at = monotonic()

@@ -604,12 +604,13 @@ def following_for(
     say: receives the reason if recall.toml waits to be accepted.
     """
     config = Config()
-    with suppress(RecallError):  # the store may come later
-        found = find(settings.store, start=settings.start).settings(is_vouched=settings.trust)
-        if (refusal := found.refusal(SYNC)) is None:
-            config = found.config
-        else:
-            say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
+    if settings.agent is None:  # agents.toml decides for an agent
+        with suppress(RecallError):  # the store may come later
+            found = find(settings.store, start=settings.start).settings(is_vouched=settings.trust)
+            if (refusal := found.refusal(SYNC)) is None:
+                config = found.config
+            else:
+                say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
     person = personal.resolve(os.environ)
     own = {key: person[key].value for key in SYNCING if person[key].origin != personal.BUILT_IN}
     wanted = following_of({**config._asdict(), **own})

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.mcp.http import Door
     from recall_core.adapters.mcp.server import ServerSettings
     from recall_core.adapters.streams import Streams
-    from recall_core.api.serving import ConnectionPool, StoreSettings
+    from recall_core.api.serving import ConnectionPool
 
 PORT = 8765
 _SWITCH_SECONDS = 0.0005
@@ -58,9 +58,6 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
     server, start = mcp.server.RecallServer(_settings(flags)), Path.cwd()
 
-    def settings() -> StoreSettings:
-        return api.serving.StoreSettings(named, start, agent=request.agent)
-
     def say(line: str) -> None:
         streams.say(f"recall mcp: {line}")
 
@@ -70,9 +67,10 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         watch, on_boot, interval = watch or sync.watch, on_boot or sync.on_boot, interval or float(sync.interval)
 
     def pool() -> ConnectionPool:
-        opened = api.serving.ConnectionPool(settings(), connections=flags.connections or api.serving.CONNECTIONS)
-        wanted = api.serving.following_for(settings(), watch=watch, on_boot=on_boot, interval=interval, say=say)
-        opened.follower = api.serving.Follower(settings(), wanted, say)
+        settings = api.serving.StoreSettings(named, start, agent=request.agent)
+        opened = api.serving.ConnectionPool(settings, connections=flags.connections or api.serving.CONNECTIONS)
+        wanted = api.serving.following_for(settings, watch=watch, on_boot=on_boot, interval=interval, say=say)
+        opened.follower = api.serving.Follower(settings, wanted, say)
         stack.callback(opened.follower.close)
         opened.follower.start()
         return opened
