@@ -86,7 +86,7 @@ def _run(streams: Streams) -> None:
     stores = adapters.recalld.Stores(
         idle_seconds=own.daemon_idle_minutes * 60.0,
         most_bytes=own.daemon_memory_mb << 20,
-        cache=QueryCache(answers=own.query_cache, megabytes=own.query_cache_mb),
+        cache=QueryCache(own),
     )
     server = adapters.recalld.Daemon(stores, environ)
     server.run(lambda: streams.say(f"recalld {os.getpid()}: {server.path}"))

@@ -43,8 +43,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         raise RecallError("http_missing", message, hint=install_extra("http"))
     key = _key(flags)
     settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd(), agent=request.agent)
-    own = personal.load(os.environ)
-    cache = QueryCache(answers=own.query_cache, megabytes=own.query_cache_mb)
+    cache = QueryCache(personal.load(os.environ))
     pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS, cache=cache)
 
     def say(line: str) -> None:

@@ -9,15 +9,13 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
+from recall_core.personal import Personal
 from recall_core.retrieve.freshness import State, stale_documents
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from recall_core.store.port import Store
-
-ANSWERS = 256
-MEGABYTES = 16
 
 Response = TypeVar("Response", bound=Mapping[str, Any])
 
@@ -30,11 +28,14 @@ class _CachedAnswer(NamedTuple):
 
 
 class QueryCache:
-    """The newest answers, limited in number and in bytes. May be shared by threads and stores."""
+    """The newest answers, limited in number and in bytes. May be shared by threads and stores.
 
-    def __init__(self, *, answers: int = ANSWERS, megabytes: int = MEGABYTES) -> None:
-        self._most = answers
-        self._most_bytes = megabytes << 20
+    own: settings of the person, which have the limits.
+    """
+
+    def __init__(self, own: Personal = Personal()) -> None:  # noqa: B008 - a tuple
+        self._most = own.query_cache
+        self._most_bytes = own.query_cache_mb << 20
         self._bytes = 0
         self._kept: OrderedDict[str, _CachedAnswer] = OrderedDict()
         self._lock = Lock()

@@ -18,8 +18,8 @@ from mcp import Client
 from mcp.types import TextContent
 
 from recall_core.adapters.mcp import http
+from recall_core.adapters.mcp.offers import TOOLS
 from recall_core.adapters.mcp.server import RecallServer
-from recall_core.adapters.mcp.tools import BY_NAME
 from recall_core.api.recall import Recall
 from recall_core.api.serving import ConnectionPool, StoreSettings
 from tests.pdfs import pdf
@@ -97,7 +97,7 @@ def test_agents_page_shows_current_tool_answers(tmp_path: Path) -> None:
     calls = [(tool, json.loads(given)) for tool, given, _ in shown_calls]
     answers = asyncio.run(ask_server(example_of_the_page(tmp_path), calls))
 
-    assert {tool for tool, _, _ in shown_calls} == set(BY_NAME)
+    assert {tool for tool, _, _ in shown_calls} == set(TOOLS)
     for (tool, given, shown), answer in zip(shown_calls, answers, strict=True):
         assert DIGEST.sub("-", answer.rstrip("\n")) == DIGEST.sub("-", shown.rstrip("\n")), f"{tool} {given}"
 

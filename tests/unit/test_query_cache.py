@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from recall_core.api.query_cache import QueryCache, _CachedAnswer
 from recall_core.api.recall import Recall
+from recall_core.personal import Personal
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_caller_cannot_change_a_cached_answer(recall: Recall) -> None:
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=40), st.integers(0, 4))
 def test_cache_keeps_the_newest_answers(recall_keys: list[str], most: int) -> None:
-    cache = QueryCache(answers=most)
+    cache = QueryCache(Personal(query_cache=most))
     for key in recall_keys:
         if cache._get(key) is None:
             cache._put(key, _kept(10))
@@ -114,7 +115,7 @@ def test_cache_keeps_the_newest_answers(recall_keys: list[str], most: int) -> No
 
 
 def test_cache_is_limited_in_bytes() -> None:
-    cache = QueryCache(megabytes=1)
+    cache = QueryCache(Personal(query_cache_mb=1))
     for key in "abc":
         cache._put(key, _kept(400_000))
     cache._put("large", _kept(2_000_000))

@@ -12,6 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import recall_core
 from recall_core import api, shell
 from recall_core.adapters import mcp
 from recall_core.adapters.mcp.offers import NAME
@@ -68,7 +69,11 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
 
     def pool() -> ConnectionPool:
         settings = api.serving.StoreSettings(named, start, agent=request.agent)
-        opened = api.serving.ConnectionPool(settings, connections=flags.connections or api.serving.CONNECTIONS)
+        opened = api.serving.ConnectionPool(
+            settings,
+            connections=flags.connections or api.serving.CONNECTIONS,
+            cache=api.query_cache.QueryCache(recall_core.personal.load(os.environ)),
+        )
         wanted = api.serving.following_for(settings, watch=watch, on_boot=on_boot, interval=interval, say=say)
         opened.follower = api.serving.Follower(settings, wanted, say)
         stack.callback(opened.follower.close)
