@@ -10,12 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recall_core import personal
+from recall_core import api, personal
 from recall_core.adapters import mcp, rest
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import Command, Flag
-from recall_core.api.query_cache import QueryCache
-from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, StoreSettings, following_for
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import install_extra
 
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.mcp.http import Door
     from recall_core.adapters.streams import Streams
+    from recall_core.api.serving import ConnectionPool
 
 PORT = 8766
 KEY = "RECALL_API_KEY"
@@ -42,17 +41,19 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         message = "recall serve needs the packages of the extra http, which are not installed."
         raise RecallError("http_missing", message, hint=install_extra("http"))
     key = _key(flags)
-    settings = StoreSettings(request.store or os.environ.get("RECALL_STORE") or None, Path.cwd(), agent=request.agent)
-    cache = QueryCache(personal.load(os.environ))
-    pool = ConnectionPool(settings, connections=flags.connections or CONNECTIONS, cache=cache)
+    settings = api.serving.StoreSettings(
+        request.store or os.environ.get("RECALL_STORE") or None, Path.cwd(), agent=request.agent
+    )
+    cache = api.query_cache.QueryCache(personal.load(os.environ))
+    pool = api.serving.ConnectionPool(settings, connections=flags.connections or api.serving.CONNECTIONS, cache=cache)
 
     def say(line: str) -> None:
         streams.say(f"recall serve: {line}")
 
-    wanted = following_for(
+    wanted = api.serving.following_for(
         settings, watch=flags.watch, on_boot=flags.on_boot, interval=flags.interval or 0.0, say=say
     )
-    pool.follower = Follower(settings, wanted, say)
+    pool.follower = api.serving.Follower(settings, wanted, say)
     sys.setswitchinterval(_SWITCH_SECONDS)
     port = PORT if flags.port is None else flags.port
     try:
@@ -76,7 +77,7 @@ def _key(flags: Namespace) -> str | None:
 
 
 async def _serve(pool: ConnectionPool, flags: Namespace, door: Door, streams: Streams) -> None:
-    seconds = flags.call_timeout or SECONDS
+    seconds = flags.call_timeout or api.serving.SECONDS
     protocol = mcp.http.protocol(mcp.server.RecallServer(mcp.server.ServerSettings(seconds=flags.call_timeout)), pool)
     agents = mcp.http.application(protocol, door, body_bytes=rest.service.BODY_BYTES)
     service = rest.service.Service(pool, agents, door, seconds=seconds, is_writable=flags.writable)

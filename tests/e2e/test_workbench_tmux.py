@@ -233,7 +233,7 @@ def test_keys_in_one_write_act_in_order(terminal: Terminal, tmp_path: Path) -> N
 
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
-    terminal.type(":sea\thousehold --k 1\x01\x0bsta\t\r")
+    terminal.type(":sea\thousehold --k 1\x01\x0bstats\t\r")
     terminal.wait_for(lambda screen: "$ recall stats" in screen and "exit 0" in screen)
 
 
