@@ -42,7 +42,10 @@ from recall_core.words.versions import words_of
 if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
 
-STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
+STORE_KINDS: dict[str, str] = {
+    "sqlite": "recall_core.store.sqlite.store:SQLITE",
+    "postgresql": "recall_core.store.postgres.store:POSTGRES",
+}
 """Built-in store kinds: name to `module:attribute` of a StoreKind, imported on use."""
 STORE_GROUP = "recall.store"
 """The entry points of plug-ins, each a StoreKind, for names that are not built in."""

@@ -110,6 +110,10 @@ class JudgementRow(NamedTuple):
     grade: int
 
 
+Level = Literal["search", "write", "care"]
+"""search: `port.Search` and `port.Catalog`. write: `Store.writer`, judgements, compact and purge. care: the rest of
+`care.Maintenance`."""
+
 Capability = Literal["lexical_fts", "estimates", "signatures"]
 """lexical_fts: the store can run a RawQuery in its own full-text syntax."""
 

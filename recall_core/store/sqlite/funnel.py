@@ -104,11 +104,7 @@ def count_one_by_one(count: Callable[[Sequence[Expr]], int], where: Expr) -> Fil
     return FilterCounts(
         rows,
         {text: count((part,)) for text, part in parts.items()},
-        {
-            text: count((IsNull(leaf.field),))
-            for text, leaf in leaves.items()
-            if not isinstance(leaf, Words)
-        },
+        {text: count((IsNull(leaf.field),)) for text, leaf in leaves.items() if not isinstance(leaf, Words)},
         tuple(removed),
     )
 

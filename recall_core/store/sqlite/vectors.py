@@ -97,7 +97,7 @@ def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[A
     """Return the k nearest rows by sqlite-vec's float32 distance, and all that could tie with the last."""
     if k == 0:
         return []
-    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _doubt(len(query) // 4)))
+    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, doubt(len(query) // 4)))
     return [rowid for (rowid,) in found]
 
 
@@ -109,8 +109,8 @@ def around(
 
     The second list contains this row, unless the condition excludes it.
     """
-    doubt = _doubt(len(query) // 4)
-    found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, doubt, doubt))
+    most = doubt(len(query) // 4)
+    found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, most, most))
     return sum(count for _, count in found), [chunk for chunk, _ in found if chunk is not None]
 
 
@@ -124,7 +124,7 @@ def near_of_all(execute: Execute, query: Vector, *, k: int) -> list[int] | None:
         for row in execute(f"{_OF_ALL} ORDER BY distance NULLS LAST LIMIT ?2", (query, most))
         if row[1] is not None
     ]
-    furthest = (found[k - 1][1] if len(found) >= k else 2.0) + _doubt(len(query) // 4)
+    furthest = (found[k - 1][1] if len(found) >= k else 2.0) + doubt(len(query) // 4)
     if len(found) == most and found[-1][1] <= furthest:
         return None
     return [rowid for rowid, distance in found if distance <= furthest]
@@ -180,7 +180,7 @@ def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
     return 1.1 * length * absolute + 0.6 / SCALE, 1.1 * proportional
 
 
-def _doubt(dimension: int) -> float:
+def doubt(dimension: int) -> float:
     """Return how far above the k-th distance a row may be that is among the k best, or ties with the last of them.
 
     Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,

@@ -28,6 +28,7 @@ SELECT c.rowid, d.rowid, d.path, c.offset, c.tokens FROM doc d JOIN chunk c ON c
 WHERE {LIVE} ORDER BY d.path, c.offset
 """
 
+
 class LiveRows:
     """Live chunks in natural order. A row's place is its index in this order and in every array.
 
@@ -40,9 +41,7 @@ class LiveRows:
     texts: NDArray[np.int32] | None = None
     _same_texts: dict[int, int] | None = None
 
-    def read(
-        self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, tuple[int, int]]]
-    ) -> Iterator[None]:
+    def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, tuple[int, int]]]) -> Iterator[None]:
         """Read all rows of KEYS, and the tokens of each row's title and body, piece by piece.
 
         Raises ValueError if they have different rows.

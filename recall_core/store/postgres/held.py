@@ -1,0 +1,124 @@
+"""One state of a collection in memory, shared by all connections of this process: keys, postings and vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from recall_core._lazy import np
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Execute, holds
+from recall_core.store.sqlite.memory.matrix import Matrix
+from recall_core.store.sqlite.memory.rows import LiveRows
+from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot
+from recall_core.store.sqlite.memory.words import Posting, Postings, WordSearch
+from recall_core.types import LiteralQuery, Phrase
+
+if TYPE_CHECKING:
+    from recall_core.store.sqlite.memory.rows import Places
+
+_ROWS = f"""
+SELECT c.number, d.number, d.path, c.start, c.tokens, c.title_length, c.body_length FROM {CHUNKS}
+WHERE {LIVE} ORDER BY {NATURAL}
+"""
+_COPIES = """
+SELECT number, dense_rank() OVER (ORDER BY hash) FROM chunk WHERE is_live AND hash IN (
+  SELECT hash FROM chunk WHERE is_live GROUP BY hash HAVING count(*) > 1)
+"""
+_WORD = """
+SELECT number, in_title[at], in_body[at]
+FROM (SELECT number, in_title, in_body, array_position(terms, %s) AS at FROM chunk WHERE is_live AND terms @> %s::text[]) f
+"""
+_PHRASE = "SELECT c.number, c.title_words, c.body_words FROM chunk c WHERE c.is_live AND "
+_DFS = "SELECT term, df FROM term WHERE term = ANY(%s::text[])"
+_POSTINGS_SHARE = 4
+"""Postings take at most this fraction of the memory."""
+
+State = tuple[str, int]
+"""The identity of a collection and its generation."""
+
+
+class Held(Snapshot):
+    """The rows of one state. Words come from the collection once and stay; vectors come with the first `add_vectors`."""
+
+    def __init__(self, execute: Execute, state: tuple[str, int], megabytes: int) -> None:
+        rows = LiveRows()
+        found = execute(_ROWS)
+        for _ in rows.read((row[:5] for row in found), ((row[0], row[5:]) for row in found)):
+            pass
+        rows.put_copies(dict(execute(_COPIES)))
+        room = max(0, megabytes * MEGABYTE - rows.nbytes)
+        super().__init__(state, rows, None, room)  # type: ignore[arg-type]  # the base class only stores the state
+        self._room = room - room // _POSTINGS_SHARE
+        self._postings = ArrayPostings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
+
+    def words(self, execute: Execute, query: LiteralQuery) -> WordSearch:
+        """Return the query over these rows."""
+        postings = {each.key: self._postings.of(each, execute) for each in query.phrases}
+        terms = sorted({term for phrase in query.long_phrases for term in phrase.terms})
+        return WordSearch(self.rows, query, postings, dict(execute(_DFS, (terms,))) if terms else {})
+
+    def passing_of(self, compiled: Compiled, execute: Execute) -> Places:
+        """Return the places, ascending, of the rows that pass a filter."""
+        sql = f"SELECT c.number FROM {CHUNKS} WHERE {LIVE} AND {compiled.sql}"
+        return np.sort(self.rows.places([number for (number,) in execute(sql, compiled.params)]))
+
+    def add_vectors(self, execute: Execute, dimension: int) -> bool:
+        """Read every vector, unless they are here. Return False if there is no room for them."""
+        with self._lock:
+            if self.matrix is not None:
+                return True
+            if len(self.rows) * (1 + 4 * dimension) > self._room:
+                return False
+            matrix = Matrix(len(self.rows), dimension, is_wide=True)
+            if found := execute("SELECT number, embedding FROM embedding ORDER BY number"):
+                matrix.put(self.rows.places([number for number, _ in found]), [vector for _, vector in found])
+            self.matrix = matrix
+            return True
+
+
+class ArrayPostings(Postings):
+    """Postings from the terms of chunks, which Postgres proposes by their index."""
+
+    def _word(self, stem: str, execute: Execute) -> Posting:
+        return self._of_counts(_count_word(execute, stem))
+
+    def _several(self, phrase: Phrase, execute: Execute) -> Posting:
+        counts: dict[int, tuple[int, int]] = {}
+        for one in {each.terms: each for each in phrase.any_of or (phrase,)}.values():
+            own = _count_word(execute, one.terms[0]) if len(one.terms) == 1 else _count_phrase(execute, one)
+            for number, (title, body) in own.items():
+                before = counts.get(number, (0, 0))
+                counts[number] = before[0] + title, before[1] + body
+        if phrase.in_title:
+            counts = {number: (title, 0) for number, (title, _) in counts.items() if title}
+        return self._of_counts(counts)
+
+
+def _count_word(execute: Execute, stem: str) -> Mapping[int, tuple[int, int]]:
+    return {number: (title, body) for number, title, body in execute(_WORD, (stem, [stem]))}
+
+
+def _count_phrase(execute: Execute, phrase: Phrase) -> Mapping[int, tuple[int, int]]:
+    """Return number to occurrences in title and body; occurrences may overlap."""
+    condition = holds(phrase._replace(any_of=()))
+    spelled = re.compile(f"(?= {re.escape(' '.join(phrase.terms))} )")
+    return {
+        number: (len(spelled.findall(title)), len(spelled.findall(body)))
+        for number, title, body in execute(_PHRASE + condition.sql, condition.params)
+    }
+
+
+_shared: dict[str, Held] = {}
+"""Path of a collection to its last state in memory."""
+_loading = Lock()
+
+
+def hold(execute: Execute, path: str, state: State, megabytes: int) -> Held:
+    """Return this state in memory, loading it if it is not there."""
+    with _loading:
+        held = _shared.get(path)
+        if held is None or held.state != state:
+            held = _shared[path] = Held(execute, state, megabytes)
+        return held

@@ -1,0 +1,163 @@
+"""The tables of a collection, and the numbered steps that upgrade an older one.
+
+A collection is a schema of its own. The primary key of every table of documents begins with the document's id, so the
+tables can be distributed by it; no number comes from a sequence. `number` identifies a document or a chunk within the
+collection, like a rowid of SQLite; the writer assigns it. Text is compared by code point.
+"""
+
+from __future__ import annotations
+
+import psycopg
+
+from recall_core._version import __version__
+from recall_core.errors import StoreError
+from recall_core.installing import upgrade
+from recall_core.words.analyzer import Analyzer
+
+_TABLES = """
+CREATE TABLE store(
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  schema_version integer NOT NULL,
+  born TEXT NOT NULL,
+  embedder TEXT NOT NULL,
+  dimension integer NOT NULL,
+  counter TEXT NOT NULL,
+  chunker TEXT NOT NULL,
+  words TEXT NOT NULL,
+  generation bigint NOT NULL DEFAULT 0,
+  commits bigint NOT NULL DEFAULT 0,
+  digest_sum TEXT NOT NULL DEFAULT repeat('0', 64),
+  documents bigint NOT NULL DEFAULT 0,
+  chunks bigint NOT NULL DEFAULT 0,
+  vectors bigint NOT NULL DEFAULT 0,
+  tombstones bigint NOT NULL DEFAULT 0,
+  tokens bigint NOT NULL DEFAULT 0,
+  windowed bigint NOT NULL DEFAULT 0,
+  without_text bigint NOT NULL DEFAULT 0,
+  last_document bigint NOT NULL DEFAULT 0,
+  last_chunk bigint NOT NULL DEFAULT 0,
+  told_skips TEXT NOT NULL DEFAULT '',
+  purge TEXT[],
+  purged TEXT NOT NULL DEFAULT ''
+);
+
+CREATE TABLE root(
+  number bigint PRIMARY KEY, spec TEXT NOT NULL, is_active boolean NOT NULL, left_out TEXT[] NOT NULL DEFAULT '{}'
+);
+
+CREATE TABLE file(
+  path TEXT PRIMARY KEY,
+  os_path TEXT NOT NULL,
+  size bigint NOT NULL,
+  mtime_ns bigint NOT NULL,
+  hash TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  root bigint,
+  ctime_ns bigint,
+  inode numeric
+);
+
+CREATE TABLE document(
+  id TEXT PRIMARY KEY,
+  number bigint NOT NULL,
+  path TEXT NOT NULL,
+  file TEXT,
+  mtime TEXT NOT NULL,
+  size bigint NOT NULL,
+  hash TEXT NOT NULL,
+  title TEXT NOT NULL,
+  source TEXT,
+  tags TEXT[] NOT NULL,
+  meta TEXT NOT NULL,
+  metadata jsonb NOT NULL,
+  digest TEXT NOT NULL,
+  read_by TEXT NOT NULL,
+  marks TEXT NOT NULL,
+  is_live boolean NOT NULL DEFAULT true
+);
+CREATE INDEX document_number ON document(number);
+CREATE INDEX document_path ON document(path) WHERE is_live;
+CREATE INDEX document_mtime ON document(mtime) WHERE is_live;
+CREATE INDEX document_source ON document(source) WHERE is_live;
+CREATE INDEX document_file ON document(file) WHERE is_live;
+CREATE INDEX document_tags ON document USING gin(tags) WHERE is_live;
+
+CREATE TABLE chunk(
+  doc_id TEXT NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+  start integer NOT NULL,
+  number bigint NOT NULL,
+  id TEXT NOT NULL,
+  stop integer NOT NULL,
+  line_start integer NOT NULL,
+  line_end integer NOT NULL,
+  tokens integer NOT NULL,
+  heading TEXT,
+  is_title boolean NOT NULL,
+  place TEXT,
+  text TEXT NOT NULL,
+  hash bytea NOT NULL,
+  text_hash bytea NOT NULL,
+  terms TEXT[] NOT NULL,
+  in_title integer[] NOT NULL,
+  in_body integer[] NOT NULL,
+  title_length integer NOT NULL,
+  body_length integer NOT NULL,
+  title_words TEXT NOT NULL,
+  body_words TEXT NOT NULL,
+  is_live boolean NOT NULL DEFAULT true,
+  PRIMARY KEY(doc_id, start)
+);
+CREATE INDEX chunk_number ON chunk(number);
+CREATE INDEX chunk_id ON chunk(id);
+CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
+CREATE INDEX chunk_text_hash ON chunk(text_hash);
+CREATE INDEX chunk_terms ON chunk USING gin(terms) WHERE is_live;
+
+CREATE TABLE term(term TEXT PRIMARY KEY, df bigint NOT NULL);
+
+CREATE TABLE embedding(
+  doc_id TEXT NOT NULL,
+  start integer NOT NULL,
+  number bigint NOT NULL,
+  embedding vector(DIMENSION) NOT NULL,
+  windows integer NOT NULL,
+  PRIMARY KEY(doc_id, start),
+  FOREIGN KEY(doc_id, start) REFERENCES chunk(doc_id, start) ON DELETE CASCADE
+);
+CREATE INDEX embedding_number ON embedding(number);
+CREATE TABLE vector_cache(text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL);
+
+CREATE TABLE judged_query(id TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE judgement(
+  query TEXT NOT NULL, path TEXT NOT NULL, start integer NOT NULL, stop integer NOT NULL, grade integer NOT NULL,
+  PRIMARY KEY(query, path, start, stop)
+);
+"""
+"""The terms of a chunk are sorted; in_title and in_body have their occurrences, in the same order. title_words and
+body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks."""
+
+MIGRATIONS = (_TABLES,)
+"""Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+_RECORD = "INSERT INTO store(schema_version, born, embedder, dimension, counter, chunker, words) "
+
+
+def make(db: psycopg.Connection, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:
+    """Make the tables of a new collection in the current schema, in the open transaction."""
+    for step in MIGRATIONS:
+        spelled = step.replace("TEXT[]", 'text[] COLLATE "C"').replace("TEXT", 'text COLLATE "C"')
+        spelled = spelled.replace("DIMENSION", str(dimension))
+        db.execute(spelled.encode())
+    recorded = (SCHEMA_VERSION, embedder, dimension, counter, chunker, Analyzer.name)
+    db.execute(f"{_RECORD} VALUES(%s, gen_random_uuid()::text, %s, %s, %s, %s, %s)", recorded)
+
+
+def expect_known(version: int, path: str) -> None:
+    """Raise StoreError `schema_newer` if a newer Recall wrote the collection."""
+    if version > SCHEMA_VERSION:
+        message = (
+            f"{path} was written by a newer Recall (schema {version}; Recall {__version__} reads {SCHEMA_VERSION})."
+        )
+        raise StoreError("schema_newer", message, hint=upgrade())
