@@ -14,7 +14,7 @@ from recall_core.rql.complete import KnownValue
 from recall_core.store.digest import DocumentState, document_digest, store_digest
 from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler, Execute
 from recall_core.store.postgres.judgements import PostgresJudgements
-from recall_core.store.postgres.opened import Address, making_sense
+from recall_core.store.postgres.opened import Address, State, making_sense
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, FILE, GIVEN, check_text, document, root_of, row_of
 from recall_core.store.postgres.write import PostgresWriter
 from recall_core.store.values import FolderEntry, FolderListing, KnownRoot, ListedDocument, Sizes, Source, Totals
@@ -77,6 +77,8 @@ _NEW_CHUNKS = f"""
 SELECT {CHUNK}, c.text_hash, coalesce(v.windows, 1), v.embedding
 FROM chunk c LEFT JOIN embedding v USING(doc_id, start) WHERE c.doc_id = %s AND c.is_live ORDER BY c.start
 """
+_MARKED_DOCUMENTS = 1_000
+"""Number of documents whose marks a connection keeps."""
 _BELOW = "((%s = '' AND NOT starts_with({path}, '/')) OR (%s <> '' AND starts_with({path}, %s)))"
 _COPIES_OF = """
 SELECT DISTINCT d.path FROM document d JOIN chunk c ON c.doc_id = d.id
@@ -105,9 +107,23 @@ class PostgresCatalog(PostgresJudgements):
         super().__init__(db, address)
         self._settled: dict[str, Fingerprint] = {}
         """Path to a file with a newer status, found unchanged by reading it again."""
+        self._marks: tuple[State, dict[str, tuple[Mark, ...]]] = (("", 0), {})
+        """A state, and marks of its documents by id. A server cites the same documents again and again."""
+
+    def state(self) -> State:
+        """Return the identity of the collection and its generation, read once in a `reading` block."""
+        if self._state_read is None or not self._is_reading:
+            ((born, generation),) = self.execute("SELECT born, generation FROM store")
+            self._state_read = born, generation
+        return self._state_read
 
     def info(self) -> StoreInfo:
-        """Return the identity, sizes, generation and digest."""
+        """Return the identity, sizes, generation and digest. In a `reading` block they are read once."""
+        if self._info_read is None or not self._is_reading:
+            self._info_read = self._read_info()
+        return self._info_read
+
+    def _read_info(self) -> StoreInfo:
         (row,) = self.execute(_INFO)
         version, embedder, dimension, counter, chunker, words, generation, total, *counts = row
         analyzer = analyzer_named(words)
@@ -133,16 +149,18 @@ class PostgresCatalog(PostgresJudgements):
 
     def generation(self) -> int:
         """Return the number of transactions that changed the stored content."""
-        return int(self.execute("SELECT generation FROM store")[0][0])
+        return self.state()[1]
 
     def embedder(self) -> str:
         """Return the identity of the embedder that made the vectors."""
-        return str(self.execute("SELECT embedder FROM store")[0][0])
+        return self.info().embedder
 
     @property
     def analyzer(self) -> Analyzer:
         """What a word is in this collection."""
-        return analyzer_named(self.execute("SELECT words FROM store")[0][0])
+        if self._words_read is None or not self._is_reading:
+            self._words_read = str(self.execute("SELECT words FROM store")[0][0])
+        return analyzer_named(self._words_read)
 
     @property
     def compiler(self) -> Compiler:
@@ -293,9 +311,14 @@ class PostgresCatalog(PostgresJudgements):
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
         """Return a document's marks."""
-        with making_sense(self.path):
-            rows = self.execute("SELECT marks FROM document WHERE id = %s", (doc_id,))
-            return load(rows[0][0]) if rows else ()
+        known = self._marks[1] if self._marks[0] == self.state() else {}
+        if doc_id not in known:
+            with making_sense(self.path):
+                rows = self.execute("SELECT marks FROM document WHERE id = %s", (doc_id,))
+                if len(known) < _MARKED_DOCUMENTS and not self._is_writing:
+                    self._marks = self.state(), known
+                return known.setdefault(doc_id, load(rows[0][0]) if rows else ())
+        return known[doc_id]
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """Return (kind, full id) pairs for a live path, an id or a unique id prefix; kind is "doc" or "chunk"."""

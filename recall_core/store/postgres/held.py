@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from recall_core._lazy import np
+from recall_core.rank.bm25 import weigh
 from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Execute, holds
+from recall_core.store.postgres.opened import State
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.rows import LiveRows
 from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot
-from recall_core.store.sqlite.memory.words import Posting, Postings, WordSearch
-from recall_core.types import LiteralQuery, Phrase
+from recall_core.store.sqlite.memory.words import Posting, Postings, TermFrequencies, WordSearch
+from recall_core.types import LiteralQuery, Phrase, TermStat
 
 if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.rows import Places
@@ -35,14 +37,17 @@ _DFS = "SELECT term, df FROM term WHERE term = ANY(%s::text[])"
 _POSTINGS_SHARE = 4
 """Postings take at most this fraction of the memory."""
 
-State = tuple[str, int]
-"""The identity of a collection and its generation."""
+_TERMS_BEGINNING = """
+SELECT term, df FROM term WHERE term >= %s AND starts_with(term, %s) AND length(term) BETWEEN %s AND %s
+"""
+_MANY_TERMS = 64
+"""Once so many terms were looked up one by one, all are read."""
 
 
 class Held(Snapshot):
     """The rows of one state. Words come from the collection once and stay; vectors come with the first `add_vectors`."""
 
-    def __init__(self, execute: Execute, state: tuple[str, int], megabytes: int) -> None:
+    def __init__(self, execute: Execute, state: State, megabytes: int) -> None:
         rows = LiveRows()
         found = execute(_ROWS)
         for _ in rows.read((row[:5] for row in found), ((row[0], row[5:]) for row in found)):
@@ -51,13 +56,52 @@ class Held(Snapshot):
         room = max(0, megabytes * MEGABYTE - rows.nbytes)
         super().__init__(state, rows, None, room)  # type: ignore[arg-type]  # the base class only stores the state
         self._room = room - room // _POSTINGS_SHARE
+        self._dfs: dict[str, int] = {}
         self._postings = ArrayPostings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
 
     def words(self, execute: Execute, query: LiteralQuery) -> WordSearch:
         """Return the query over these rows."""
         postings = {each.key: self._postings.of(each, execute) for each in query.phrases}
-        terms = sorted({term for phrase in query.long_phrases for term in phrase.terms})
-        return WordSearch(self.rows, query, postings, dict(execute(_DFS, (terms,))) if terms else {})
+        terms = [term for phrase in query.long_phrases for term in phrase.terms]
+        return WordSearch(self.rows, query, postings, self.frequencies(execute, terms))
+
+    def weigh(self, execute: Execute, query: LiteralQuery) -> tuple[TermStat, ...]:
+        """Return the weights of the query's phrases, without the postings of single words."""
+        dfs = self.frequencies(execute, [term for phrase in query.phrases for term in phrase.terms])
+        rows = len(self.rows)
+        return tuple(
+            weigh(each, dfs.get(each.terms[0], 0), dfs, rows)
+            if len(each.key) == 1
+            else weigh(each, len(self._postings.of(each, execute).places), dfs, rows)
+            for each in query.phrases
+        )
+
+    def frequencies(self, execute: Execute, terms: Iterable[str]) -> dict[str, int]:
+        """Return for each of these terms the number of rows that contain it, if there are any."""
+        wanted = sorted(set(terms))
+        if self.vocabulary is None and (new := [term for term in wanted if term not in self._dfs]):
+            self._dfs.update(dict.fromkeys(new, 0) | dict(execute(_DFS, (new,))))
+            if len(self._dfs) > _MANY_TERMS:
+                self._read_vocabulary(execute)
+        if self.vocabulary is not None:
+            return self.vocabulary.frequencies(wanted)
+        return {term: df for term in wanted if (df := self._dfs[term])}
+
+    def beginning(self, execute: Execute, letters: Sequence[str], shortest: int, longest: int) -> dict[str, int]:
+        """Return term to number of rows, for terms of these lengths that start with one of these letters."""
+        if self.vocabulary is not None:
+            return self.vocabulary.beginning(letters, shortest, longest)
+        found: dict[str, int] = {}
+        for letter in letters:
+            found.update(execute(_TERMS_BEGINNING, (letter, letter, shortest, longest)))
+        return found
+
+    def _read_vocabulary(self, execute: Execute) -> None:
+        terms = execute("SELECT term, df FROM term ORDER BY term")
+        if terms and sum(len(term) for term, _ in terms) <= self._vocabulary_room:
+            vocabulary = TermFrequencies()
+            vocabulary.put([(term, df) for term, df in terms])
+            self.vocabulary = vocabulary
 
     def passing_of(self, compiled: Compiled, execute: Execute) -> Places:
         """Return the places, ascending, of the rows that pass a filter."""

@@ -20,6 +20,7 @@ from recall_core.named import NamedTuple
 from recall_core.shell import Hint
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.postgres.schema import expect_known, make
+from recall_core.types import StoreInfo
 
 CONNECT_SECONDS = 10
 OLDEST_SERVER = 14
@@ -128,6 +129,10 @@ def _prepare(db: psycopg.Connection, address: Address, *, is_new: bool) -> None:
     db.adapters.register_dumper(VectorBytes, type("OwnDumper", (VectorDumper,), {"oid": oid}))
 
 
+State = tuple[str, int]
+"""The identity of a collection and its generation."""
+
+
 class VectorBytes(bytes):
     """A vector as a parameter: little-endian float32."""
 
@@ -220,6 +225,11 @@ class OpenCollection:
         self.upgrade = ""
         self._is_ended = False
         self._is_writing = False
+        self._is_reading = False
+        self._state_read: State | None = None
+        self._info_read: StoreInfo | None = None
+        self._words_read: str | None = None
+        """What was read about the collection in the current `reading` block, which has one state."""
         self._has_timeout = False
         self._own_commits = 0
         self._born = ""
@@ -258,8 +268,11 @@ class OpenCollection:
                 return
             try:
                 self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                self._is_reading = True
                 yield
             finally:
+                self._is_reading = False
+                self._state_read = self._info_read = self._words_read = None
                 self._roll_back()
 
     @contextmanager

@@ -17,6 +17,7 @@ from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, 
 from recall_core.store.postgres.held import Held, hold
 from recall_core.store.postgres.opened import (
     Address,
+    State,
     VectorBytes,
     address_of,
     connect,
@@ -59,9 +60,6 @@ WITH proposed AS MATERIALIZED (
 SELECT number FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET %s), 2.0) + %s
 """
-_TERMS_BEGINNING = """
-SELECT term, df FROM term WHERE term >= %s AND starts_with(term, %s) AND length(term) BETWEEN %s AND %s
-"""
 _TWINS = """
 SELECT own.number, twin.number FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.is_live
 WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
@@ -81,7 +79,7 @@ class PostgresStore(PostgresCatalog):
         super().__init__(db, address)
         self._words: tuple[Held, LiteralQuery, WordSearch] | None = None
         """The words of the last query."""
-        self._asked: tuple[str, int] | None = None
+        self._asked: State | None = None
         """The state of the last question by a vector."""
 
     def __getattr__(self, name: str) -> Any:
@@ -92,22 +90,17 @@ class PostgresStore(PostgresCatalog):
 
     def _hold(self) -> Held:
         """Return the current state in memory."""
-        state = self._state()
-        if self._is_writing:  # this connection's changes may still be rolled back
-            return Held(self.execute, state, self.memory_mb)
         with self.reading(), making_sense(self.path):
-            return hold(self.execute, self.path, self._state(), self.memory_mb)
-
-    def _state(self) -> tuple[str, int]:
-        (row,) = self.execute("SELECT born, generation FROM store")
-        return row[0], row[1]
+            if self._is_writing:  # this connection's changes may still be rolled back
+                return Held(self.execute, self.state(), self.memory_mb)
+            return hold(self.execute, self.path, self.state(), self.memory_mb)
 
     def _hold_vectors(self, *, at_once: bool) -> Held | None:
         """Return the current state in memory with its vectors.
 
         Return None if there is no room, or if this is the first question about it, unless wanted at once.
         """
-        state = self._state()
+        state = self.state()
         is_again, self._asked = self._asked == state, state
         held = self._hold()
         if not (at_once or is_again or held.matrix is not None):
@@ -177,18 +170,17 @@ class PostgresStore(PostgresCatalog):
 
     def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
         """Return one entry for each phrase, in query order."""
+        literal = _literal(query)
         with self.reading():
-            return self._find_words(_literal(query)).terms
+            return self._find_words(literal).terms if is_searched else self._hold().weigh(self.execute, literal)
 
     def terms_beginning(
         self, letters: Sequence[str], shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> dict[str, int]:
         """Return terms that begin with these letters; see store.port.Search."""
-        found: dict[str, int] = dict(
-            self.execute("SELECT term, df FROM term WHERE term = ANY(%s::text[])", (list(also),))
-        )
-        for letter in letters:
-            found.update(self.execute(_TERMS_BEGINNING, (letter, letter, shortest, longest)))
+        with self.reading():
+            held = self._hold()
+            found = held.frequencies(self.execute, also) | held.beginning(self.execute, letters, shortest, longest)
         if len(found) <= most:
             return found
         return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:most])
