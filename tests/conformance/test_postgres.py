@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not postgres_server.is_available(), reason=postg
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """A server's URL."""
+    """Start a server and return its URL."""
     with postgres_server.running() as url:
         yield url
 

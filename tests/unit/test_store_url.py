@@ -60,8 +60,8 @@ def test_path_after_the_kind_opens_the_same_store(home: Path) -> None:
 
 
 def test_unknown_kind_is_refused_with_the_known_kinds() -> None:
-    with pytest.raises(UsageError, match="postgresql") as refused:
-        Recall.open("postgresql://host/name")
+    with pytest.raises(UsageError, match="mysql") as refused:
+        Recall.open("mysql://host/name")
     assert refused.value.code == "unknown_store_kind"
     assert "sqlite" in str(refused.value.hint)
 

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from recall_core.marks import Mark
 
 _INFO = """
-SELECT schema_version, embedder, dimension, counter, chunker, words, generation, digest_sum, documents, chunks, vectors,
-  tombstones, windowed, (SELECT coalesce(max(mtime), '') FROM document WHERE is_live)
+SELECT schema_version, embedder, dimension, counter, chunker, words, generation, digest_sum, documents, chunks,
+  vectors, tombstones, windowed, (SELECT coalesce(max(mtime), '') FROM document WHERE is_live)
 FROM store
 """
 _SOURCES = """
@@ -50,7 +50,8 @@ GROUP BY r.number, r.spec ORDER BY r.number
 """
 _FOLDER = """
 WITH placed AS (
-  SELECT d.id, substr(coalesce(f.path, d.path), length(%s) + 1) AS rest, coalesce(f.path, d.path) <> d.path AS is_record
+  SELECT d.id, substr(coalesce(f.path, d.path), length(%s) + 1) AS rest,
+    coalesce(f.path, d.path) <> d.path AS is_record
   FROM document d LEFT JOIN file f ON f.path = d.file
   WHERE d.is_live AND starts_with(coalesce(f.path, d.path), %s)
 ), named AS (
@@ -73,13 +74,20 @@ SELECT DISTINCT ON (c.text_hash) c.text_hash, v.embedding FROM chunk c JOIN embe
 WHERE c.text_hash = ANY(%s::bytea[])
 UNION SELECT text_hash, embedding FROM vector_cache WHERE text_hash = ANY(%s::bytea[])
 """
+_DOCUMENTS = f"""
+SELECT d.read_by, d.marks, {DOCUMENT} FROM document d WHERE d.file = %s AND d.is_live ORDER BY d.path
+"""
 _NEW_CHUNKS = f"""
 SELECT {CHUNK}, c.text_hash, coalesce(v.windows, 1), v.embedding
 FROM chunk c LEFT JOIN embedding v USING(doc_id, start) WHERE c.doc_id = %s AND c.is_live ORDER BY c.start
 """
 _MARKED_DOCUMENTS = 1_000
 """Number of documents whose marks a connection keeps."""
-_BELOW = "((%s = '' AND NOT starts_with({path}, '/')) OR (%s <> '' AND starts_with({path}, %s)))"
+_BELOW = "((%s = '' AND NOT starts_with(path, '/')) OR (%s <> '' AND starts_with(path, %s)))"
+_REMOVED_BELOW = f"""
+SELECT DISTINCT path FROM document
+WHERE NOT is_live AND ({_BELOW} OR path = %s OR starts_with(path, %s)) ORDER BY path
+"""
 _COPIES_OF = """
 SELECT DISTINCT d.path FROM document d JOIN chunk c ON c.doc_id = d.id
 WHERE d.is_live AND d.path <> ALL(%s::text[]) AND c.hash IN (
@@ -107,14 +115,14 @@ class PostgresCatalog(PostgresJudgements):
         super().__init__(db, address)
         self._settled: dict[str, Fingerprint] = {}
         """Path to a file with a newer status, found unchanged by reading it again."""
-        self._marks: tuple[State, dict[str, tuple[Mark, ...]]] = (("", 0), {})
+        self._marks: tuple[State, dict[str, tuple[Mark, ...]]] = ((0, "", 0), {})
         """A state, and marks of its documents by id. A server cites the same documents again and again."""
 
     def state(self) -> State:
         """Return the identity of the collection and its generation, read once in a `reading` block."""
         if self._state_read is None or not self._is_reading:
-            ((born, generation),) = self.execute("SELECT born, generation FROM store")
-            self._state_read = born, generation
+            ((version, born, generation),) = self.execute("SELECT schema_version, born, generation FROM store")
+            self._state_read = version, born, generation
         return self._state_read
 
     def info(self) -> StoreInfo:
@@ -149,7 +157,7 @@ class PostgresCatalog(PostgresJudgements):
 
     def generation(self) -> int:
         """Return the number of transactions that changed the stored content."""
-        return self.state()[1]
+        return self.state()[2]
 
     def embedder(self) -> str:
         """Return the identity of the embedder that made the vectors."""
@@ -161,11 +169,6 @@ class PostgresCatalog(PostgresJudgements):
         if self._words_read is None or not self._is_reading:
             self._words_read = str(self.execute("SELECT words FROM store")[0][0])
         return analyzer_named(self._words_read)
-
-    @property
-    def compiler(self) -> Compiler:
-        """Compiles filters for this collection."""
-        return Compiler(self.execute, self.analyzer)
 
     def totals(self) -> Totals:
         """Return token and text counts of the live chunks."""
@@ -200,9 +203,8 @@ class PostgresCatalog(PostgresJudgements):
         }
         sql = "SELECT path, os_path, size, mtime_ns, hash, settings, root FROM file ORDER BY path"
         for *fields, root in self.execute(sql):
-            sql = f"SELECT d.read_by, d.marks, {DOCUMENT} FROM document d WHERE d.file = %s AND d.is_live ORDER BY d.path"
-            documents = tuple(self._new_document(*row) for row in self.execute(sql, (fields[0],)))
-            yield NewFile(*fields, roots.get(root), documents)
+            documents = tuple(self._new_document(*row) for row in self.execute(_DOCUMENTS, (fields[0],)))
+            yield NewFile._make([*fields, roots.get(root), documents, None, None])
 
     def _new_document(self, read_by: str, marks: str, *row: Any) -> NewDocument:
         doc = document(row)
@@ -213,7 +215,7 @@ class PostgresCatalog(PostgresJudgements):
 
     def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
         """Return doc.id to the file it was read from, for live documents."""
-        sql = f"SELECT d.id, {FILE} FROM document d JOIN file f ON f.path = d.file WHERE d.id = ANY(%s::text[]) AND d.is_live"
+        sql = f"SELECT d.id, {FILE} FROM document d JOIN file f ON f.path = d.file WHERE d.id = ANY(%s::text[])"
         found = {row[0]: _file(row[1:]) for row in self.execute(sql, (list(doc_ids),))}
         for doc_id, file in found.items():
             settled = self._settled.get(file.path)
@@ -281,11 +283,13 @@ class PostgresCatalog(PostgresJudgements):
         """Return the number of live documents with such a path, and one page of them."""
         passing = Compiled("true")
         if glob is not None:
-            passing = self.compiler.filter(Like(Field("doc", "path"), "GLOB", glob), table="doc")
+            passing = Compiler(self.execute, self.analyzer).filter(
+                Like(Field("doc", "path"), "GLOB", glob), table="doc"
+            )
         where, params = f"d.is_live AND starts_with(d.path, %s) AND {passing.sql}", (prefix, *passing.params)
         total = self.execute(f"SELECT count(*) FROM document d WHERE {where}", params)[0][0]
         page = self.execute(f"{_LISTED} {where} ORDER BY d.path LIMIT %s OFFSET %s", (*params, limit, offset))
-        return total, page  # type: ignore[return-value]  # plain rows, see `ListedDocument`
+        return total, page
 
     def parsers(self) -> dict[str, int]:
         """Return parser name to number of files it read."""
@@ -339,8 +343,7 @@ class PostgresCatalog(PostgresJudgements):
     def paths_below(self, folder: str) -> list[str]:
         """Return paths of the live documents below this folder, or of the records in this file, sorted."""
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
-        below = _BELOW.format(path="path")
-        sql = f"SELECT path FROM document WHERE is_live AND ({below} OR file = %s) ORDER BY path"
+        sql = f"SELECT path FROM document WHERE is_live AND ({_BELOW} OR file = %s) ORDER BY path"
         return self._paths(sql, (prefix, prefix, prefix, folder))
 
     def folder(self, path: str, most: int) -> FolderListing:
@@ -369,9 +372,7 @@ class PostgresCatalog(PostgresJudgements):
     def removed_below(self, folder: str) -> list[str]:
         """Return paths of removed documents whose text is still stored, at or below the folder."""
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
-        below = _BELOW.format(path="path")
-        sql = f"SELECT DISTINCT path FROM document WHERE NOT is_live AND ({below} OR path = %s OR starts_with(path, %s)) ORDER BY path"
-        return self._paths(sql, (prefix, prefix, prefix, folder, f"{folder}#"))
+        return self._paths(_REMOVED_BELOW, (prefix, prefix, prefix, folder, f"{folder}#"))
 
     def copies_of(self, paths: Sequence[str]) -> list[str]:
         """Return paths of other live documents that share a chunk's text with any version of these, sorted."""
@@ -426,7 +427,7 @@ class PostgresCatalog(PostgresJudgements):
 
 def _file(row: Sequence[Any]) -> Fingerprint:
     *fields, inode = row
-    return Fingerprint(*fields, None if inode is None else int(inode))
+    return Fingerprint._make([*fields, None if inode is None else int(inode)])
 
 
 def _new_chunk(row: Sequence[Any], path: str) -> NewChunk:
@@ -450,7 +451,7 @@ _COLUMNS = {
     "id": "1",
     "hash": "2 DESC, 1",
 }
-"""Fields of a document whose values are suggested, each with the order: by value (1) or by number of documents (2)."""
+"""Fields of a document, each with the order of its suggestions: by value (1), or by number of documents (2)."""
 
 
 class PostgresVocabulary:
@@ -462,7 +463,7 @@ class PostgresVocabulary:
 
     def keys(self, prefix: str) -> Sequence[KnownValue]:
         """Return metadata keys that start with the prefix."""
-        return self._counted("jsonb_object_keys(metadata - '')", "2 DESC, 1", prefix)
+        return _known(self._count("jsonb_object_keys(metadata - '')", "2 DESC, 1", prefix))
 
     def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
         """Return values that start with the prefix; none for a chunk's fields, which have too many."""
@@ -471,16 +472,16 @@ class PostgresVocabulary:
         if field.key is not None:
             return self._of_key(field.key, prefix)
         if field.name in ("tag", "tags"):
-            return self._counted("unnest(tags)", "2 DESC, 1", prefix)
+            return _known(self._count("unnest(tags)", "2 DESC, 1", prefix))
         column = "substr(mtime, 1, 10)" if field.name == "mtime" else field.name
-        return self._counted(column, _COLUMNS[field.name], prefix)
+        return _known(self._count(column, _COLUMNS[field.name], prefix))
 
-    def _counted(self, column: str, order: str, prefix: str) -> list[KnownValue]:
+    def _count(self, column: str, order: str, prefix: str) -> list[tuple[Any, ...]]:
         sql = f"""
         SELECT value COLLATE "C", count(*) FROM (SELECT {column} AS value FROM document WHERE is_live) found
         WHERE value IS NOT NULL AND starts_with(value, %s) GROUP BY 1 ORDER BY {order} LIMIT %s
         """
-        return _known(self._execute(sql, (prefix, self._most)))
+        return self._execute(sql, (prefix, self._most))
 
     def _of_key(self, key: str, prefix: str) -> list[KnownValue]:
         sql = """

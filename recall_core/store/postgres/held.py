@@ -29,8 +29,9 @@ SELECT number, dense_rank() OVER (ORDER BY hash) FROM chunk WHERE is_live AND ha
   SELECT hash FROM chunk WHERE is_live GROUP BY hash HAVING count(*) > 1)
 """
 _WORD = """
-SELECT number, in_title[at], in_body[at]
-FROM (SELECT number, in_title, in_body, array_position(terms, %s) AS at FROM chunk WHERE is_live AND terms @> %s::text[]) f
+SELECT number, in_title[at], in_body[at] FROM (
+  SELECT number, in_title, in_body, array_position(terms, %s) AS at FROM chunk
+  WHERE is_live AND terms @> %s::text[]) f
 """
 _PHRASE = "SELECT c.number, c.title_words, c.body_words FROM chunk c WHERE c.is_live AND "
 _DFS = "SELECT term, df FROM term WHERE term = ANY(%s::text[])"
@@ -45,7 +46,7 @@ _MANY_TERMS = 64
 
 
 class Held(Snapshot):
-    """The rows of one state. Words come from the collection once and stay; vectors come with the first `add_vectors`."""
+    """The rows of one state. Words that were searched for stay; `add_vectors` adds the vectors."""
 
     def __init__(self, execute: Execute, state: State, megabytes: int) -> None:
         rows = LiveRows()
@@ -54,7 +55,7 @@ class Held(Snapshot):
             pass
         rows.put_copies(dict(execute(_COPIES)))
         room = max(0, megabytes * MEGABYTE - rows.nbytes)
-        super().__init__(state, rows, None, room)  # type: ignore[arg-type]  # the base class only stores the state
+        super().__init__(state, rows, None, room)
         self._room = room - room // _POSTINGS_SHARE
         self._dfs: dict[str, int] = {}
         self._postings = ArrayPostings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))

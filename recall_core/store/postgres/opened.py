@@ -40,9 +40,13 @@ class Address(NamedTuple):
 
     @property
     def schema(self) -> str:
-        """The collection's schema as a quoted name in SQL."""
-        name = self.collection.replace('"', '""')
-        return f'"recall_{name}"'
+        """The name of the collection's schema."""
+        return f"recall_{self.collection}"
+
+    @property
+    def quoted(self) -> str:
+        """The name of the schema as SQL spells it."""
+        return '"' + self.schema.replace('"', '""') + '"'
 
 
 _with_passwords: dict[str, str] = {}
@@ -84,10 +88,10 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
     try:
         db = psycopg.connect(address.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS)
     except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else "no reason given"
-        is_refused = "authentication failed" in reason or "does not exist" in reason or "no password" in reason
+        _, is_refused, reason = str(error).rpartition("FATAL:")  # what a server says; libpq gives no code for it
         code, what = ("server_refused", "refuses") if is_refused else ("server_unreachable", "cannot be reached")
-        raise StoreError(code, f"The server of {address.path} {what}: {reason}", hint="psql URL") from None
+        reason = (reason.strip().splitlines() or ["no reason given"])[0]
+        raise StoreError(code, f"The server of {address.path} {what}: {reason}.", hint="psql URL") from None
     try:
         with translated(address.path, db):
             _check_server(db, address.path)
@@ -123,14 +127,14 @@ def _prepare(db: psycopg.Connection, address: Address, *, is_new: bool) -> None:
         oldest = ".".join(map(str, OLDEST_VECTOR))
         message = f"The database of {address.path} has pgvector {version}, which is older than {oldest}."
         raise StoreError("pgvector_missing", message, hint="psql -c 'ALTER EXTENSION vector UPDATE'")
-    db.execute("SELECT set_config('search_path', %s, false)", (f"{address.schema}, {namespace}, public",))
+    db.execute("SELECT set_config('search_path', %s, false)", (f"{address.quoted}, {namespace}",))
     TypeInfo("vector", oid, 0).register(db)
     db.adapters.register_loader(oid, VectorLoader)
     db.adapters.register_dumper(VectorBytes, type("OwnDumper", (VectorDumper,), {"oid": oid}))
 
 
-State = tuple[str, int]
-"""The identity of a collection and its generation."""
+State = tuple[int, str, int]
+"""Schema version, identity of the collection, and generation."""
 
 
 class VectorBytes(bytes):
@@ -257,7 +261,7 @@ class OpenCollection:
     @property
     def is_in_transaction(self) -> bool:
         """True inside a `reading` or `writing` block."""
-        return self.db.info.transaction_status != pq.TransactionStatus.IDLE
+        return bool(self.db.info.transaction_status != pq.TransactionStatus.IDLE)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -319,11 +323,11 @@ class OpenCollection:
 
     def is_there(self) -> bool:
         """Return True if the collection exists."""
-        return bool(self.execute(_IS_THERE, (_schema_name(self.address),)))
+        return bool(self.execute(_IS_THERE, (self.address.schema,)))
 
     def is_replaced(self) -> bool:
         """Return True if the collection is gone or another one."""
-        return not self.is_there() or self.execute("SELECT born FROM store") != [(self._born,)]
+        return not self.is_there() or bool(self.execute("SELECT 1 FROM store WHERE born <> %s", (self._born,)))
 
     def leave(self) -> None:
         """Do nothing: a collection has no files of its own."""
@@ -341,11 +345,12 @@ class OpenCollection:
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
-        self.db.close()
+        with translated(self.path):
+            self.db.close()
 
     def size_bytes(self) -> int:
         """Return the bytes of the collection's tables and indexes; the server's log is not counted."""
-        return int(self.execute(_SIZE, (_schema_name(self.address),))[0][0])
+        return int(self.execute(_SIZE, (self.address.schema,))[0][0])
 
 
 _SIZE = """
@@ -354,10 +359,6 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind
 """
 _IS_THERE = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-
-
-def _schema_name(address: Address) -> str:
-    return f"recall_{address.collection}"
 
 
 @contextmanager
@@ -376,10 +377,10 @@ def make_collection(address: Address, *, embedder: str, dimension: int, counter:
     try:
         with translated(address.path, db), db.transaction():
             db.execute(LOCK, (address.schema,))
-            if db.execute(_IS_THERE, (_schema_name(address),)).fetchone():
+            if db.execute(_IS_THERE, (address.schema,)).fetchone():
                 hint = Hint("stats", store=address.path)
                 raise StoreError("store_exists", f"{address.path} already exists.", hint=hint)
-            db.execute(f"CREATE SCHEMA {address.schema}".encode())
+            db.execute(f"CREATE SCHEMA {address.quoted}".encode())
             make(db, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker)
     finally:
         db.close()
@@ -390,6 +391,6 @@ def drop_collection(address: Address) -> None:
     db = connect(address, is_new=True)
     try:
         with translated(address.path, db):
-            db.execute(f"DROP SCHEMA IF EXISTS {address.schema} CASCADE".encode())
+            db.execute(f"DROP SCHEMA IF EXISTS {address.quoted} CASCADE".encode())
     finally:
         db.close()

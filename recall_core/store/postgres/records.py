@@ -24,7 +24,7 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 def document(row: Sequence[Any]) -> Document:
     """Build a document from the columns of DOCUMENT."""
     *fields, tags, meta = row
-    return Document(*fields, tuple(tags), _METADATA.decode(meta))
+    return Document._make([*fields, tuple(tags), _METADATA.decode(meta)])
 
 
 def row_of(row: Sequence[Any]) -> Row:

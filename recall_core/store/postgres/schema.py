@@ -125,7 +125,9 @@ CREATE TABLE embedding(
   FOREIGN KEY(doc_id, start) REFERENCES chunk(doc_id, start) ON DELETE CASCADE
 );
 CREATE INDEX embedding_number ON embedding(number);
-CREATE TABLE vector_cache(text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL);
+CREATE TABLE vector_cache(
+  text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL
+);
 
 CREATE TABLE judged_query(id TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE judgement(

@@ -13,7 +13,7 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store.care import Maintenance
 from recall_core.store.postgres.catalog import PostgresCatalog
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, holds, is_native
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler, holds, is_native
 from recall_core.store.postgres.held import Held, hold
 from recall_core.store.postgres.opened import (
     Address,
@@ -44,19 +44,20 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
-    from recall_core.rank.estimates import Estimates
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Level, Lost, MadeWith, Signing
+    from recall_core.store.values import Capability, FilterCounts, Level, Lost, MadeWith
 
+_CAPABILITIES = ("syntax_error", "estimates", "shortlist")
 _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
 }
 _NEAR = """
 WITH proposed AS MATERIALIZED (
-  SELECT v.number, v.embedding <=> %s AS distance FROM {source} JOIN embedding v USING(doc_id, start) WHERE {condition})
+  SELECT v.number, v.embedding <=> %s AS distance FROM {source} JOIN embedding v USING(doc_id, start)
+  WHERE {condition})
 SELECT number FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET %s), 2.0) + %s
 """
@@ -69,7 +70,7 @@ WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
 class PostgresStore(PostgresCatalog):
     """A collection in Postgres; see store.port.Store. One connection; use one in each thread.
 
-    Raises UsageError `not_offered` for what belongs to the level `care`.
+    Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -83,7 +84,7 @@ class PostgresStore(PostgresCatalog):
         """The state of the last question by a vector."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in vars(Maintenance):
+        if name in vars(Maintenance) or name in _CAPABILITIES:
             message = f"Stores in Postgres do not offer {name.replace('_', ' ')!r}."
             raise UsageError("not_offered", message, hint="use a store in a file, or the server's own tools")
         raise AttributeError(name)
@@ -118,7 +119,7 @@ class PostgresStore(PostgresCatalog):
         if where is None:
             return None
         with making_sense(self.path):
-            return held.passing_of(self.compiler.filter(where, table="chunk"), self.execute)
+            return held.passing_of(Compiler(self.execute, self.analyzer).filter(where, table="chunk"), self.execute)
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
         """Return live chunks that pass the filter (and are among rowids), in natural order."""
@@ -149,7 +150,7 @@ class PostgresStore(PostgresCatalog):
             return count_one_by_one(lambda terms: self._count(terms, table), where)
 
     def _page(self, where: Expr | None, table: Table, order: tuple[OrderKey, ...]) -> Compiled:
-        compiler = self.compiler
+        compiler = Compiler(self.execute, self.analyzer)
         passing = Compiled("true") if where is None else compiler.filter(where, table=table)
         source, columns, live = _SOURCES[table]
         ordering = compiler.order(order, table)
@@ -159,14 +160,12 @@ class PostgresStore(PostgresCatalog):
     def _count(self, terms: Sequence[Expr], table: Table) -> int:
         passing = Compiled("true")
         if terms:
-            passing = self.compiler.filter(terms[0] if len(terms) == 1 else And(tuple(terms)), table=table)
+            passing = Compiler(self.execute, self.analyzer).filter(
+                terms[0] if len(terms) == 1 else And(tuple(terms)), table=table
+            )
         source, _, live = _SOURCES[table]
         sql = f"SELECT count(*) FROM {source} WHERE {live} AND {passing.sql}"
         return int(self.execute(sql, passing.params)[0][0])
-
-    def syntax_error(self, raw: RawQuery) -> str | None:
-        """Never called: the capability `lexical_fts` is missing."""
-        raise NotImplementedError
 
     def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
         """Return one entry for each phrase, in query order."""
@@ -256,14 +255,6 @@ class PostgresStore(PostgresCatalog):
             )
             return vectors.cosines(vector, vectors.rows_of(self.execute(f"{sql} ORDER BY {NATURAL}", params)))
 
-    def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
-        """Never called: the capability `estimates` is missing."""
-        raise NotImplementedError
-
-    def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
-        """Never called: the capability `signatures` is missing."""
-        raise NotImplementedError
-
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """Return the k best of `cosines`, best first, ties in natural order. Always exact.
 
@@ -293,7 +284,9 @@ class PostgresStore(PostgresCatalog):
             return sorted(order, key=lambda each: -exact[each]).index(rowid)
 
     def _condition(self, where: Expr | None) -> tuple[str, tuple[Any, ...]]:
-        passing = Compiled("true") if where is None else self.compiler.filter(where, table="chunk")
+        passing = (
+            Compiled("true") if where is None else Compiler(self.execute, self.analyzer).filter(where, table="chunk")
+        )
         return f"{LIVE} AND {passing.sql}", passing.params
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:

@@ -49,13 +49,31 @@ INSERT INTO term(term, df) SELECT * FROM unnest(%s::text[], %s::bigint[]) AS new
 ON CONFLICT(term) DO UPDATE SET df = term.df + excluded.df
 """
 _BURY = """
-WITH gone AS (UPDATE chunk SET is_live = false WHERE doc_id = %s AND is_live RETURNING doc_id, start, tokens, text_hash, terms),
+WITH gone AS (
+  UPDATE chunk SET is_live = false WHERE doc_id = %s AND is_live RETURNING doc_id, start, tokens, text_hash),
 kept AS (
-  INSERT INTO vector_cache SELECT g.text_hash, v.embedding, v.windows FROM gone g JOIN embedding v USING(doc_id, start)
+  INSERT INTO vector_cache
+  SELECT g.text_hash, v.embedding, v.windows FROM gone g JOIN embedding v USING(doc_id, start)
   ON CONFLICT DO NOTHING),
 dropped AS (DELETE FROM embedding WHERE doc_id = %s RETURNING windows)
 SELECT (SELECT count(*) FROM gone), (SELECT coalesce(sum(tokens), 0)::bigint FROM gone),
   (SELECT count(*) FROM dropped), (SELECT count(*) FROM dropped WHERE windows > 1)
+"""
+_RELABEL = """
+UPDATE document SET mtime = %s, title = %s, source = %s, meta = %s, metadata = %s, tags = %s WHERE id = %s
+"""
+_NEW_ROOT = """
+INSERT INTO root(number, spec, is_active) SELECT coalesce(max(number), 0) + 1, %s, %s FROM root RETURNING number
+"""
+_LEAVE_OUT = """
+UPDATE root SET left_out = array(SELECT DISTINCT unnest(left_out || %s::text[]) ORDER BY 1) WHERE number = %s
+"""
+_READ_AGAIN = """
+UPDATE file SET settings = settings || %s WHERE path = ANY(%s::text[]) AND right(settings, length(%s)) <> %s
+"""
+_BEGIN_PURGE = """
+UPDATE store SET purged = %s,
+  purge = array(SELECT DISTINCT unnest(coalesce(purge, '{}') || %s::text[]) ORDER BY 1)
 """
 _TERMS_OF = "SELECT terms FROM chunk WHERE doc_id = %s AND is_live"
 _FIND_VECTOR = """
@@ -179,8 +197,7 @@ class PostgresWriter:
 
     def leave_out(self, root: Root, paths: Iterable[str]) -> None:
         """Record that these files or records of a root are not read again."""
-        sql = "UPDATE root SET left_out = array(SELECT DISTINCT unnest(left_out || %s::text[]) ORDER BY 1) WHERE number = %s"
-        self._execute(sql, (list(paths), self._root(root)))
+        self._execute(_LEAVE_OUT, (list(paths), self._root(root)))
 
     def take_back(self, paths: Iterable[str]) -> None:
         """Allow these files and records to be read again, under every root."""
@@ -190,8 +207,7 @@ class PostgresWriter:
 
     def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
         """Record that a purge must leave nothing of these documents. asked: hashes of the purge's target names."""
-        sql = "UPDATE store SET purged = %s, purge = array(SELECT DISTINCT unnest(coalesce(purge, '{}') || %s::text[]) ORDER BY 1)"
-        self._execute(sql, (" ".join(sorted(asked)), list(paths)))
+        self._execute(_BEGIN_PURGE, (" ".join(sorted(asked)), list(paths)))
 
     def renew_root(self, root: Root) -> None:
         """Make a remembered root the newest. Its files stay with it."""
@@ -206,8 +222,7 @@ class PostgresWriter:
         """Replace a remembered root, in the same position. Mark these files as `is_edited`."""
         self._changed = True
         self._execute("UPDATE root SET spec = %s WHERE number = %s", (_spec(after), self._root(before)))
-        sql = "UPDATE file SET settings = settings || %s WHERE path = ANY(%s::text[]) AND right(settings, length(%s)) <> %s"
-        self._execute(sql, (EDITED, list(paths), EDITED, EDITED))
+        self._execute(_READ_AGAIN, (EDITED, list(paths), EDITED, EDITED))
 
     def forget_roots(self, folders: Iterable[str]) -> None:
         """Stop syncing these folders."""
@@ -249,7 +264,8 @@ class PostgresWriter:
         self._execute(_TERMS, (terms, [self._terms[term] for term in terms]))
         self._execute("DELETE FROM term WHERE df <= 0 AND term = ANY(%s::text[])", (terms,))
         counted = ", ".join(f"{name} = {name} + %s" for name in _COUNTS)
-        sql = f"UPDATE store SET generation = generation + 1, digest_sum = %s, last_document = %s, last_chunk = %s, {counted}"
+        advanced = "generation = generation + 1, digest_sum = %s, last_document = %s, last_chunk = %s"
+        sql = f"UPDATE store SET {advanced}, {counted}"
         numbers = self._sum, self._last_document, self._last_chunk
         self._execute(sql, (*numbers, *(self._counts[name] for name in _COUNTS)))
 
@@ -343,8 +359,8 @@ class PostgresWriter:
             for (terms,) in self._execute(_TERMS_OF, (doc_id,)):
                 self._terms.subtract(terms)
             chunks, tokens, vectors, windowed = self._execute(_BURY, (doc_id, doc_id))[0]
-            self._counts.subtract(documents=1, chunks=chunks, tokens=tokens, vectors=vectors, windowed=windowed)
-            self._counts.update(tombstones=1, without_text=-(not chunks))
+            left = {"chunks": chunks, "tokens": tokens, "vectors": vectors, "windowed": windowed}
+            self._counts.subtract({**left, "documents": 1, "without_text": not chunks, "tombstones": -1})
             gone += 1
         if gone:
             self._changed = True
@@ -353,11 +369,10 @@ class PostgresWriter:
 
     def _relabel(self, doc_id: str, document: NewDocument, mtime: str) -> None:
         """Store the labels of a document whose text is stored already."""
-        sql = "UPDATE document SET mtime = %s, title = %s, source = %s, meta = %s, metadata = %s, tags = %s WHERE id = %s"
         meta = canonical(document.meta)
         tags = sorted(set(document.tags))
         labels = mtime, document.title, document.source, meta, metadata_for_filters(meta), tags
-        self._execute(sql, (*labels, doc_id))
+        self._execute(_RELABEL, (*labels, doc_id))
         self._redigest(doc_id)
         for chunk in document.chunks:
             if chunk.place:
@@ -394,8 +409,7 @@ class PostgresWriter:
         rows = self._execute("SELECT number FROM root WHERE spec = %s", (spec,))
         if not rows:
             self._changed = True
-            sql = "INSERT INTO root(number, spec, is_active) SELECT coalesce(max(number), 0) + 1, %s, %s FROM root RETURNING number"
-            rows = self._execute(sql, (spec, is_active))
+            rows = self._execute(_NEW_ROOT, (spec, is_active))
         return int(rows[0][0])
 
 
