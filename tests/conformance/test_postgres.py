@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from recall_core.rql.ast import Expr
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
 from recall_core.store.port import Store
+from recall_core.store.values import StoreCheck
 from recall_core.testing import SearchConformance, WriteConformance
 from recall_core.testing.corpus import EMBEDDER, file_of, files, put, rows_of
 from tests import postgres_server
@@ -211,6 +213,25 @@ def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     assert not hasattr(store, "anything_else")
 
 
+def test_checks_find_damage_in_each_table(store: Store) -> None:
+    codes: list[StoreCheck] = ["counts", "fulltext", "fulltext_rows", "vector_values", "texts", "ids", "digest"]
+    assert {code: store.check(code).severity for code in codes} == dict.fromkeys(codes, "ok")
+    for code, damage in [
+        ("counts", "UPDATE store SET tokens = tokens + 1"),
+        ("fulltext", "UPDATE term SET df = df + 1 WHERE term = 'fish'"),
+        ("fulltext_rows", "UPDATE chunk SET body_words = ' x ' WHERE number = 1"),
+        ("vector_values", "UPDATE embedding SET embedding = embedding * embedding"),
+        ("texts", "UPDATE chunk SET text = 'x' WHERE number = 1"),
+        ("ids", "UPDATE chunk SET id = 'x' WHERE number = 1"),
+        ("digest", "UPDATE document SET title = 'x' WHERE number = 1"),
+        ("digest", "UPDATE store SET digest_sum = '0'"),
+    ]:
+        with suppress(LookupError), store.writer():
+            store.execute(damage)  # type: ignore[attr-defined]  # of the collection
+            assert store.check(code).severity == "error", damage  # type: ignore[arg-type]
+            raise LookupError
+
+
 def test_purged_text_is_in_no_table(store: Store) -> None:
     with store.writer() as writer:
         writer.tombstone(["a.txt"])
@@ -246,6 +267,5 @@ def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: py
         streams = Streams(StringIO(), StringIO(), StringIO())
         status = cli.main(line, streams=streams)
         assert status == 0, (line, streams.stderr.getvalue())  # type: ignore[attr-defined]
-    assert (
-        code_of(lambda: Recall.init(settings={"store_path": "postgresql://a:s3cret@b/c"})) == "password_in_settings"
-    )
+    secret = {"store_path": "postgresql://a:s3cret@b/c"}
+    assert code_of(lambda: Recall.init("other", settings=secret)) == "password_in_settings"

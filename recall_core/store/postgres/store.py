@@ -13,6 +13,7 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store.care import Maintenance
 from recall_core.store.postgres.catalog import PostgresCatalog
+from recall_core.store.postgres.check import check
 from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler, holds, is_native
 from recall_core.store.postgres.held import Held, hold
 from recall_core.store.postgres.opened import (
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Level, Lost, MadeWith
+    from recall_core.store.values import Capability, FilterCounts, Finding, Level, Lost, MadeWith, StoreCheck
 
 _CAPABILITIES = ("syntax_error", "estimates", "shortlist")
 _SOURCES: dict[Table, tuple[str, str, str]] = {
@@ -334,7 +335,12 @@ class PostgresStore(PostgresCatalog):
             found = {row[0]: row_of(row) for row in self.execute(sql, (list(rowids),))}
         return [found[rowid] for rowid in rowids if rowid in found]
 
-    # What the level `write` needs of maintenance.
+    # What the level `write` needs of maintenance, and the checks.
+
+    def check(self, code: StoreCheck) -> Finding:
+        """Run one check. Raises UsageError `not_offered` for those that a server makes itself."""
+        with self.reading():
+            return check(self, code)
 
     def in_order(self) -> Sequence[int]:
         """Return the rowids of all live chunks in natural order."""
