@@ -11,12 +11,15 @@ import psycopg
 from recall_core.marks import load
 from recall_core.rql.ast import Field, Like
 from recall_core.rql.complete import KnownValue
+from recall_core.store import postgres
 from recall_core.store.digest import DocumentState, document_digest, store_digest
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler, Execute
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler
 from recall_core.store.postgres.judgements import PostgresJudgements
-from recall_core.store.postgres.opened import Address, State, making_sense
-from recall_core.store.postgres.records import CHUNK, DOCUMENT, FILE, GIVEN, check_text, document, root_of, row_of
-from recall_core.store.postgres.write import PostgresWriter
+from recall_core.store.postgres.opened import Address, State
+from recall_core.store.postgres.records import CHUNK, DOCUMENT, FILE, GIVEN, document, row_of
+from recall_core.store.postgres.schema import Execute
+from recall_core.store.sqlite.connect import making_sense
+from recall_core.store.sqlite.records import check_text, is_prefix, root_of
 from recall_core.store.values import FolderEntry, FolderListing, KnownRoot, ListedDocument, Sizes, Source, Totals
 from recall_core.text import is_storable
 from recall_core.types import (
@@ -37,6 +40,7 @@ from recall_core.words.versions import analyzer_named
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
+    from recall_core.store.postgres.write import PostgresWriter
 
 _INFO = """
 SELECT schema_version, embedder, dimension, counter, chunker, words, generation, digest_sum, documents, chunks,
@@ -127,16 +131,13 @@ class PostgresCatalog(PostgresJudgements):
 
     def info(self) -> StoreInfo:
         """Return the identity, sizes, generation and digest. In a `reading` block they are read once."""
-        if self._info_read is None or not self._is_reading:
-            self._info_read = self._read_info()
-        return self._info_read
-
-    def _read_info(self) -> StoreInfo:
+        if self._info_read is not None and self._is_reading:
+            return self._info_read
         (row,) = self.execute(_INFO)
         version, embedder, dimension, counter, chunker, words, generation, total, *counts = row
         analyzer = analyzer_named(words)
         documents, chunks, vectors, tombstones, windowed, newest = counts
-        return StoreInfo(
+        self._info_read = StoreInfo(
             path=self.path,
             schema_version=version,
             embedder=embedder,
@@ -154,6 +155,7 @@ class PostgresCatalog(PostgresJudgements):
             snapshot=newest,
             language=analyzer.language,
         )
+        return self._info_read
 
     def generation(self) -> int:
         """Return the number of transactions that changed the stored content."""
@@ -203,15 +205,14 @@ class PostgresCatalog(PostgresJudgements):
         }
         sql = "SELECT path, os_path, size, mtime_ns, hash, settings, root FROM file ORDER BY path"
         for *fields, root in self.execute(sql):
-            documents = tuple(self._new_document(*row) for row in self.execute(_DOCUMENTS, (fields[0],)))
-            yield NewFile._make([*fields, roots.get(root), documents, None, None])
-
-    def _new_document(self, read_by: str, marks: str, *row: Any) -> NewDocument:
-        doc = document(row)
-        with making_sense(self.path):
-            chunks = tuple(_new_chunk(chunk, doc.path) for chunk in self.execute(_NEW_CHUNKS, (doc.id,)))
-            labels = doc.tags, doc.source, doc.meta
-            return NewDocument(doc.path, doc.hash, doc.title, doc.size, *labels, chunks, read_by, load(marks))
+            documents = []
+            for read_by, marks, *row in self.execute(_DOCUMENTS, (fields[0],)):
+                doc = document(row)
+                with making_sense(self.path):
+                    chunks = tuple(_new_chunk(chunk, doc.path) for chunk in self.execute(_NEW_CHUNKS, (doc.id,)))
+                    named = doc.path, doc.hash, doc.title, doc.size, doc.tags, doc.source, doc.meta
+                    documents.append(NewDocument(*named, chunks, read_by, load(marks)))
+            yield NewFile._make([*fields, roots.get(root), tuple(documents), None, None])
 
     def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
         """Return doc.id to the file it was read from, for live documents."""
@@ -231,7 +232,7 @@ class PostgresCatalog(PostgresJudgements):
     def writer(self) -> Iterator[PostgresWriter]:
         """Open a write transaction for files. It also stores what `settle` remembered."""
         with self.writing():
-            batch = PostgresWriter(self)
+            batch = postgres.write.PostgresWriter(self)
             for path, settled in self._settled.items():
                 batch.settle(path, settled.hash, settled.stamp)
             yield batch
@@ -259,7 +260,7 @@ class PostgresCatalog(PostgresJudgements):
         """Return the rowids of the live chunks whose vector was given, of these or of all."""
         among = "true" if rowids is None else "number = ANY(%s::bigint[])"
         sql = f"SELECT number FROM chunk WHERE {GIVEN} AND is_live AND {among} ORDER BY number"
-        return self._numbers(sql, () if rowids is None else (list(rowids),))
+        return self._column(sql, () if rowids is None else (list(rowids),))
 
     def documents(self, rowids: Sequence[int]) -> dict[int, Document]:
         """Return documents by rowid, with or without chunks."""
@@ -329,7 +330,7 @@ class PostgresCatalog(PostgresJudgements):
         if not is_storable(target) or "\0" in target:
             return []
         live = self.document_at(target)
-        if live is not None or not _is_prefix(target):
+        if live is not None or not is_prefix(target):
             return [] if live is None else [("doc", live)]
         below = target[:-1] + chr(ord(target[-1]) + 1)
         return [(kind, full) for kind, full in self.execute(_RESOLVE, (target, below, target, below))]
@@ -344,7 +345,7 @@ class PostgresCatalog(PostgresJudgements):
         """Return paths of the live documents below this folder, or of the records in this file, sorted."""
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
         sql = f"SELECT path FROM document WHERE is_live AND ({_BELOW} OR file = %s) ORDER BY path"
-        return self._paths(sql, (prefix, prefix, prefix, folder))
+        return self._column(sql, (prefix, prefix, prefix, folder))
 
     def folder(self, path: str, most: int) -> FolderListing:
         """Return the folders and files directly in a folder, at most `most`."""
@@ -360,27 +361,27 @@ class PostgresCatalog(PostgresJudgements):
         having = "".join(" AND strpos(lower(path), lower(%s)) > 0" for _ in words)
         order = "length(path)" if words else "mtime DESC"
         sql = f"SELECT path FROM document WHERE is_live{having} ORDER BY {order}, path LIMIT %s"
-        return self._paths(sql, (*words, most))
+        return self._column(sql, (*words, most))
 
     def removed_path(self, target: str) -> str | None:
         """Return the path of a removed document by its path, its id or a chunk's id, or None."""
-        found = self._paths("SELECT path FROM document WHERE path = %s AND NOT is_live LIMIT 1", (target,))
-        if not found and _is_prefix(target):
-            found = self._paths(_REMOVED_ID, (target, target))
+        found = self._column("SELECT path FROM document WHERE path = %s AND NOT is_live LIMIT 1", (target,))
+        if not found and is_prefix(target):
+            found = self._column(_REMOVED_ID, (target, target))
         return found[0] if found else None
 
     def removed_below(self, folder: str) -> list[str]:
         """Return paths of removed documents whose text is still stored, at or below the folder."""
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
-        return self._paths(_REMOVED_BELOW, (prefix, prefix, prefix, folder, f"{folder}#"))
+        return self._column(_REMOVED_BELOW, (prefix, prefix, prefix, folder, f"{folder}#"))
 
     def copies_of(self, paths: Sequence[str]) -> list[str]:
         """Return paths of other live documents that share a chunk's text with any version of these, sorted."""
-        return self._paths(_COPIES_OF, (list(paths), list(paths)))
+        return self._column(_COPIES_OF, (list(paths), list(paths)))
 
     def short_documents(self, threshold: int) -> list[int]:
         """Return one chunk rowid of every live document with at most `threshold` chunks, by path."""
-        return self._numbers(_SHORT, (threshold,))
+        return self._column(_SHORT, (threshold,))
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
         """Return doc rowid to the number of its live chunks."""
@@ -412,17 +413,14 @@ class PostgresCatalog(PostgresJudgements):
 
     def vocabulary(self, most: int) -> PostgresVocabulary:
         """Return suggestions for a query that is being typed, at most `most` entries for each kind."""
-        return PostgresVocabulary(self.execute, most)
+        return PostgresVocabulary(self.execute, max(0, most))  # a negative limit is an error here
 
     def _chunks(self, condition: str, parameters: tuple[object, ...]) -> list[int]:
         sql = f"SELECT c.number FROM {CHUNKS} WHERE {LIVE} AND {condition} ORDER BY {NATURAL}"
-        return self._numbers(sql, parameters)
+        return self._column(sql, parameters)
 
-    def _numbers(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
-        return [number for (number,) in self.execute(sql, parameters)]
-
-    def _paths(self, sql: str, parameters: tuple[object, ...]) -> list[str]:
-        return [path for (path,) in self.execute(sql, parameters)]
+    def _column(self, sql: str, parameters: tuple[object, ...]) -> list[Any]:
+        return [value for (value,) in self.execute(sql, parameters)]
 
 
 def _file(row: Sequence[Any]) -> Fingerprint:
@@ -437,10 +435,6 @@ def _new_chunk(row: Sequence[Any], path: str) -> NewChunk:
     check_text(text, kept, path)
     span = Span(start, stop, tokens, heading)
     return NewChunk(span, line_start, line_end, text, text_hash, vector or b"", windows, is_title, place)
-
-
-def _is_prefix(target: str) -> bool:
-    return 6 <= len(target) <= 64 and all(character in "0123456789abcdef" for character in target)
 
 
 _COLUMNS = {

@@ -6,7 +6,7 @@ A pattern that Postgres cannot match exactly (GLOB, ILIKE) is matched here again
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -30,15 +30,13 @@ from recall_core.rql.ast import (
 )
 from recall_core.rql.fields import info_of, mentions_chunk, scalar
 from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match
+from recall_core.store.postgres.schema import Execute
 from recall_core.types import Phrase, Table
 from recall_core.words.analyzer import Analyzer
 
 LIVE = "d.is_live AND c.is_live"
 CHUNKS = "document d JOIN chunk c ON c.doc_id = d.id"
 NATURAL = "d.path, c.start"
-
-Execute = Callable[..., list[tuple[Any, ...]]]
-"""Executes one statement with its parameters and returns all rows: `OpenCollection.execute`."""
 
 _COLUMNS = {
     "doc.id": "d.id",
@@ -54,6 +52,16 @@ _COLUMNS = {
     "chunk.text": "c.text",
 }
 _PATTERNS = {"LIKE": like_match, "ILIKE": ilike_match, "GLOB": glob_match}
+
+
+_FIRST_TAG = "d.tags[1]"
+_NUMBER = "(d.metadata ->> %s)::numeric"
+_META_ORDER = (
+    "WHEN 'string' THEN 1 WHEN 'number' THEN 0 WHEN 'boolean' THEN 0",
+    f"WHEN 'number' THEN {_NUMBER} WHEN 'boolean' THEN (d.metadata ->> %s)::boolean::int",
+    "WHEN 'string' THEN (d.metadata ->> %s) COLLATE \"C\"",
+)
+"""Cases of a metadata value: numbers before text, then each by itself."""
 
 
 class Compiled(NamedTuple):
@@ -167,10 +175,24 @@ class Compiler:
 
     def order(self, keys: Iterable[OrderKey], table: Table) -> Compiled:
         """Return the ORDER BY terms: the keys, rows without a value last, then path, offset and id."""
-        terms = [_order_term(key.by, descending=key.descending) for key in keys if isinstance(key.by, Field)]
+        terms: list[str] = []
+        params: list[str] = []
+        for by, direction in ((key.by, "DESC" if key.descending else "ASC") for key in keys):
+            if not isinstance(by, Field):
+                continue
+            kind = info_of(by).type
+            if kind != "meta":
+                terms.append(
+                    f"{_FIRST_TAG if kind == 'tags' else _COLUMNS[f'{by.table}.{by.name}']} {direction} NULLS LAST"
+                )
+                continue
+            spelled = ", ".join(
+                f"CASE jsonb_typeof(d.metadata -> %s) {each} END {direction} NULLS LAST" for each in _META_ORDER
+            )
+            terms.append(spelled)
+            params += [by.key or ""] * spelled.count("%s")
         ending = "d.path, c.start, c.id" if table == "chunk" else "d.path, d.id"
-        sql = ", ".join([*(term.sql for term in terms), ending])
-        return Compiled(sql, tuple(value for term in terms for value in term.params))
+        return Compiled(", ".join([*terms, ending]), tuple(params))
 
 
 def holds(phrase: Phrase) -> Compiled:
@@ -195,14 +217,12 @@ def metadata_for_filters(meta: str) -> str:
     An integer beyond 64 bits is a float there, and a whole float is an integer. Infinity and NaN are null.
     """
     found = json.loads(meta, parse_constant=lambda _: None)
-    plain = {
-        key: [] if isinstance(value, list | dict) else _comparable(scalar(value)) for key, value in found.items()
+    plain: dict[str, Any] = {
+        key: [] if isinstance(value, list | dict) else scalar(value) for key, value in found.items()
     }
+    whole = {key: int(value) for key, value in plain.items() if isinstance(value, float) and value.is_integer()}
+    plain.update(whole)
     return json.dumps(plain, ensure_ascii=False)
-
-
-def _comparable(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _join(parts: Sequence[Compiled], operator: str) -> Compiled:
@@ -232,26 +252,6 @@ def _bound(value: Value) -> Any:
     return value
 
 
-_NUMBER = "(d.metadata ->> %s)::numeric"
-
-
 def _has_type(key: str, *types: str) -> Compiled:
     names = ", ".join(f"'{name}'" for name in types)
     return Compiled(f"(coalesce(jsonb_typeof(d.metadata -> %s), 'null') IN ({names}))", (key,))
-
-
-def _order_term(field: Field, *, descending: bool) -> Compiled:
-    direction = "DESC NULLS LAST" if descending else "ASC NULLS LAST"
-    kind = info_of(field).type
-    if kind == "tags":
-        return Compiled(f"d.tags[1] {direction}")
-    if kind == "meta":
-        key = field.key or ""
-        kind_of = "jsonb_typeof(d.metadata -> %s)"
-        number = f"CASE {kind_of} WHEN 'number' THEN {_NUMBER} "
-        number += "WHEN 'boolean' THEN (d.metadata ->> %s)::boolean::int END"
-        text = f"CASE {kind_of} WHEN 'string' THEN (d.metadata ->> %s) COLLATE \"C\" END"
-        is_text = f"CASE {kind_of} WHEN 'string' THEN 1 WHEN 'number' THEN 0 WHEN 'boolean' THEN 0 END"
-        sql = f"{is_text} {direction}, {number} {direction}, {text} {direction}"
-        return Compiled(sql, (key,) * sql.count("%s"))
-    return Compiled(f"{_COLUMNS[f'{field.table}.{field.name}']} {direction}")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Execute, holds
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, holds
 from recall_core.store.postgres.opened import State
+from recall_core.store.postgres.schema import Execute
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.rows import LiveRows
 from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot
@@ -83,7 +84,10 @@ class Held(Snapshot):
         if self.vocabulary is None and (new := [term for term in wanted if term not in self._dfs]):
             self._dfs.update(dict.fromkeys(new, 0) | dict(execute(_DFS, (new,))))
             if len(self._dfs) > _MANY_TERMS:
-                self._read_vocabulary(execute)
+                every = execute("SELECT term, df FROM term ORDER BY term")
+                if sum(len(term) for term, _ in every) <= self._vocabulary_room:
+                    self.vocabulary = TermFrequencies()
+                    self.vocabulary.put([(term, df) for term, df in every])
         if self.vocabulary is not None:
             return self.vocabulary.frequencies(wanted)
         return {term: df for term in wanted if (df := self._dfs[term])}
@@ -96,13 +100,6 @@ class Held(Snapshot):
         for letter in letters:
             found.update(execute(_TERMS_BEGINNING, (letter, letter, shortest, longest)))
         return found
-
-    def _read_vocabulary(self, execute: Execute) -> None:
-        terms = execute("SELECT term, df FROM term ORDER BY term")
-        if terms and sum(len(term) for term, _ in terms) <= self._vocabulary_room:
-            vocabulary = TermFrequencies()
-            vocabulary.put([(term, df) for term, df in terms])
-            self.vocabulary = vocabulary
 
     def passing_of(self, compiled: Compiled, execute: Execute) -> Places:
         """Return the places, ascending, of the rows that pass a filter."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from recall_core.store.postgres.compile import Execute
 from recall_core.store.postgres.opened import OpenCollection
+from recall_core.store.postgres.schema import Execute
 from recall_core.store.values import JudgementRow
 
 _ROWS = "SELECT query, path, start, stop, grade FROM judgement j"

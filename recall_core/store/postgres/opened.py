@@ -12,14 +12,14 @@ from psycopg import errors, pq
 from psycopg.adapt import Dumper, Loader
 from psycopg.types import TypeInfo
 
-from recall_core import deadline
+from recall_core import deadline, installing
 from recall_core._lazy import np, urls
 from recall_core.config import BUSY_TIMEOUT_MS, MEMORY_MB
-from recall_core.errors import Interrupted, RecallError, StoreCorrupt, StoreError, StoreLocked, UsageError
+from recall_core.errors import Interrupted, RecallError, StoreError, StoreLocked, UsageError
 from recall_core.named import NamedTuple
 from recall_core.shell import Hint
 from recall_core.store.one_thread import ThreadGuard
-from recall_core.store.postgres.schema import expect_known, make
+from recall_core.store.postgres.schema import SCHEMA_VERSION, make
 from recall_core.types import StoreInfo
 
 CONNECT_SECONDS = 10
@@ -32,21 +32,12 @@ _INSTALL = "CREATE EXTENSION vector"
 
 
 class Address(NamedTuple):
-    """Where a collection is. path: as answers and errors name it, without the password."""
+    """Where a collection is. path: as answers name it, without the password. quoted: the schema as SQL spells it."""
 
     conninfo: str
-    collection: str
     path: str
-
-    @property
-    def schema(self) -> str:
-        """The name of the collection's schema."""
-        return f"recall_{self.collection}"
-
-    @property
-    def quoted(self) -> str:
-        """The name of the schema as SQL spells it."""
-        return '"' + self.schema.replace('"', '""') + '"'
+    schema: str
+    quoted: str
 
 
 _with_passwords: dict[str, str] = {}
@@ -72,7 +63,9 @@ def address_of(where: str) -> Address:
     shown = [(key, value) for key, value in rest if key not in ("password", "sslpassword")]
     path = _spell(parts, netloc, [*shown, ("collection", collection)])
     _with_passwords[path] = where
-    return Address(_spell(parts, parts.netloc, rest), collection, path)
+    schema = f"recall_{collection}"
+    quoted = '"' + schema.replace('"', '""') + '"'
+    return Address(_spell(parts, parts.netloc, rest), path, schema, quoted)
 
 
 def _spell(parts: Any, netloc: str, query: Sequence[tuple[str, str]]) -> str:
@@ -94,7 +87,6 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
         raise StoreError(code, f"The server of {address.path} {what}: {reason}.", hint="psql URL") from None
     try:
         with translated(address.path, db):
-            _check_server(db, address.path)
             _prepare(db, address, is_new=is_new)
     except BaseException:
         db.close()
@@ -102,16 +94,13 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
     return db
 
 
-def _check_server(db: psycopg.Connection, path: str) -> None:
-    version = db.info.server_version // 10_000
-    (encoding,) = db.execute("SHOW server_encoding").fetchone() or ("",)
-    if version < OLDEST_SERVER or encoding != "UTF8":
-        message = f"{path} needs PostgreSQL {OLDEST_SERVER} with UTF8; this is {version} with {encoding}."
-        raise StoreError("server_unfit", message, hint="createdb --encoding UTF8 --template template0 NAME")
-
-
 def _prepare(db: psycopg.Connection, address: Address, *, is_new: bool) -> None:
-    """Set the search path, and read and write vectors as bytes."""
+    """Check the server, set the search path, and read and write vectors as bytes."""
+    server = db.info.server_version // 10_000
+    (encoding,) = db.execute("SHOW server_encoding").fetchone() or ("",)
+    if server < OLDEST_SERVER or encoding != "UTF8":
+        message = f"{address.path} needs PostgreSQL {OLDEST_SERVER} with UTF8; this is {server} with {encoding}."
+        raise StoreError("server_unfit", message, hint="createdb --encoding UTF8 --template template0 NAME")
     sql = "SELECT e.extversion, e.extnamespace::regnamespace::text, t.oid::bigint FROM pg_extension e "
     sql += "JOIN pg_type t ON t.typname = 'vector' AND t.typnamespace = e.extnamespace WHERE e.extname = 'vector'"
     found = db.execute(sql).fetchone()
@@ -166,22 +155,18 @@ def translated(path: str, db: psycopg.Connection | None = None) -> Iterator[None
     """Report psycopg's errors in this block as RecallErrors. Messages quote no stored text."""
     try:
         yield
-    except psycopg.Error as error:
-        raise _meaning(error, path, is_broken=db is not None and db.broken) from error
-
-
-def _meaning(error: psycopg.Error, path: str, *, is_broken: bool) -> RecallError:
-    if isinstance(error, errors.QueryCanceled):
+    except errors.QueryCanceled as error:
         deadline.check()
-        return Interrupted("interrupted", "The query was interrupted.", hint="run it again")
-    for kinds, kind, code, sentence, hint in _MEANINGS:
-        if isinstance(error, kinds):
-            return kind(code, sentence.format(path=path), hint=hint)
-    if is_broken or isinstance(error, psycopg.OperationalError):
-        message = f"The connection to {path} is lost."
-        return StoreError("server_lost", message, hint="run it again")
-    reason = error.diag.message_primary or type(error).__name__
-    return StoreError("store_failed", f"{path}: {reason}", hint=Hint("stats", store=path))
+        raise Interrupted("interrupted", "The query was interrupted.", hint="run it again") from error
+    except psycopg.Error as error:
+        for kinds, kind, code, sentence, hint in _MEANINGS:
+            if isinstance(error, kinds):
+                raise kind(code, sentence.format(path=path), hint=hint) from error
+        if (db is not None and db.broken) or isinstance(error, psycopg.OperationalError):
+            message = f"The connection to {path} is lost."
+            raise StoreError("server_lost", message, hint="run it again") from error
+        reason = error.diag.message_primary or type(error).__name__
+        raise StoreError("store_failed", f"{path}: {reason}", hint=Hint("stats", store=path)) from error
 
 
 _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
@@ -241,7 +226,11 @@ class OpenCollection:
             message = f"There is no collection at {self.path}."
             raise StoreError("no_store", message, hint=f"recall init --store '{self.path}'")
         self._born, version = self.execute("SELECT born, schema_version FROM store")[0]
-        expect_known(version, address.path)
+        if version > SCHEMA_VERSION:
+            message = (
+                f"{self.path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION})."
+            )
+            raise StoreError("schema_newer", message, hint=installing.upgrade())
         self.writable = not self.execute("SELECT pg_is_in_recovery()")[0][0]
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -361,16 +350,6 @@ _IS_THERE = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
-@contextmanager
-def making_sense(path: str) -> Iterator[None]:
-    """Report rows that cannot be turned into values in this block as damage."""
-    try:
-        yield
-    except (ValueError, TypeError, LookupError, OverflowError) as error:
-        message = f"{path} is damaged: {type(error).__name__}: {error}"
-        raise StoreCorrupt("store_corrupt", message, hint=Hint("stats", store=path)) from error
-
-
 def make_collection(address: Address, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:
     """Make an empty collection, whole or not at all. Raises StoreError `store_exists`."""
     db = connect(address, is_new=True)
@@ -386,8 +365,9 @@ def make_collection(address: Address, *, embedder: str, dimension: int, counter:
         db.close()
 
 
-def drop_collection(address: Address) -> None:
+def drop_collection(where: str) -> None:
     """Delete a collection, if it exists."""
+    address = address_of(where)
     db = connect(address, is_new=True)
     try:
         with translated(address.path, db):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-from recall_core.text import GIVEN_KEY, sha256
-from recall_core.types import Chunk, Document, Root, Row
+from recall_core.store.sqlite.records import check_text, metadata
+from recall_core.text import GIVEN_KEY
+from recall_core.types import Chunk, Document, Row
 
 DOCUMENT = "d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source, d.tags, d.meta"
 CHUNK = "c.id, c.start, c.stop, c.line_start, c.line_end, c.tokens, c.heading, c.text, c.is_title, c.place, c.hash"
@@ -18,13 +18,11 @@ f.os_path, f.ctime_ns, f.inode::text
 GIVEN = f"text_hash BETWEEN '\\x{GIVEN_KEY.hex()}'::bytea AND '\\x{GIVEN_KEY.hex()[:-2]}ff'::bytea"
 """True for the keys of given vectors."""
 
-_METADATA = json.JSONDecoder(parse_constant=lambda _: None)
-
 
 def document(row: Sequence[Any]) -> Document:
     """Build a document from the columns of DOCUMENT."""
     *fields, tags, meta = row
-    return Document._make([*fields, tuple(tags), _METADATA.decode(meta)])
+    return Document._make([*fields, tuple(tags), metadata(meta)])
 
 
 def row_of(row: Sequence[Any]) -> Row:
@@ -33,18 +31,3 @@ def row_of(row: Sequence[Any]) -> Row:
     chunk_id, *rest, kept = row[10:]
     check_text(rest[6], kept, doc.path)
     return Row(row[0], doc, Chunk(chunk_id, doc.id, *rest))
-
-
-def check_text(text: str, kept: bytes, path: str) -> None:
-    """Raise ValueError if a text does not match its hash."""
-    if sha256(text.encode()).digest() != kept:
-        raise ValueError(f"a text in {path} differs from what was stored")
-
-
-def root_of(spec: str) -> Root:
-    """Parse the JSON of the root table."""
-    fields = json.loads(spec)
-    for name in ("globs", "ignores", "tags"):
-        fields[name] = tuple(fields[name])
-    fields["meta"] = tuple((key, value) for key, value in fields["meta"])
-    return Root(**fields)

@@ -1,4 +1,4 @@
-"""The tables of a collection, and the numbered steps that upgrade an older one.
+"""The tables of a collection, the numbered steps that upgrade an older one, and checks of their rows.
 
 A collection is a schema of its own. The primary key of every table of documents begins with the document's id, so the
 tables can be distributed by it; no number comes from a sequence. `number` identifies a document or a chunk within the
@@ -7,12 +7,19 @@ collection, like a rowid of SQLite; the writer assigns it. Text is compared by c
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
 import psycopg
 
-from recall_core._version import __version__
-from recall_core.errors import StoreError
-from recall_core.installing import upgrade
-from recall_core.words.analyzer import Analyzer
+from recall_core.errors import UsageError
+from recall_core.store.digest import DocumentState, digest_sum, document_digest
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws
+from recall_core.words.analyzer import Analyzer, tokenize
+
+Execute = Callable[..., list[tuple[Any, ...]]]
+"""Executes one statement with its parameters and returns all rows: `OpenCollection.execute`."""
 
 _TABLES = """
 CREATE TABLE store(
@@ -156,10 +163,72 @@ def make(db: psycopg.Connection, *, embedder: str, dimension: int, counter: str,
     db.execute(f"{_RECORD} VALUES(%s, gen_random_uuid()::text, %s, %s, %s, %s, %s)", recorded)
 
 
-def expect_known(version: int, path: str) -> None:
-    """Raise StoreError `schema_newer` if a newer Recall wrote the collection."""
-    if version > SCHEMA_VERSION:
-        message = (
-            f"{path} was written by a newer Recall (schema {version}; Recall {__version__} reads {SCHEMA_VERSION})."
-        )
-        raise StoreError("schema_newer", message, hint=upgrade())
+_COUNTED = """
+SELECT (documents, chunks, vectors, tombstones, tokens, windowed, without_text) = (
+  (SELECT count(*) FROM document WHERE is_live),
+  (SELECT count(*) FROM chunk WHERE is_live),
+  (SELECT count(*) FROM embedding),
+  (SELECT count(*) FROM document WHERE NOT is_live),
+  (SELECT coalesce(sum(tokens), 0) FROM chunk WHERE is_live),
+  (SELECT count(*) FROM embedding WHERE windows > 1),
+  (SELECT count(*) FROM document d WHERE is_live AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.doc_id = d.id))
+) FROM store
+"""
+_WRONG_TERMS = """
+SELECT count(*) FROM term FULL JOIN (
+  SELECT unnest(terms) AS term, count(*) AS df FROM chunk WHERE is_live GROUP BY 1) counted USING(term)
+WHERE term.df IS DISTINCT FROM counted.df
+"""
+_WRONG_TEXTS = """
+SELECT DISTINCT d.path FROM chunk c JOIN document d ON d.id = c.doc_id
+WHERE c.hash <> sha256(convert_to(c.text, 'UTF8')) ORDER BY 1
+"""
+_WRONG_IDS = """
+SELECT DISTINCT d.path FROM chunk c JOIN document d ON d.id = c.doc_id
+WHERE c.id <> encode(sha256(convert_to(c.doc_id || ':' || c.start, 'UTF8')), 'hex') ORDER BY 1
+"""
+_DOCUMENTS = """
+SELECT d.digest, d.path, d.id, d.source, d.mtime, d.meta, d.title,
+  (SELECT array_agg(ARRAY[start, stop, tokens] ORDER BY start) FROM chunk c WHERE c.doc_id = d.id), d.tags
+FROM document d WHERE d.is_live ORDER BY d.path
+"""
+_TEXTS = "SELECT c.number, c.text, c.body_words FROM chunk c WHERE c.is_live AND c.number > %s ORDER BY 1 LIMIT 1024"
+_VECTORS = "SELECT v.number, v.embedding FROM embedding v WHERE v.number > %s ORDER BY 1 LIMIT 1024"
+
+
+def check(execute: Execute, code: StoreCheck, *, analyzer: Analyzer, dimension: int) -> Finding:
+    """Run one check. Raises UsageError `not_offered` for those that a server makes itself."""
+    last, wrong, what = 0, 0, ""
+    paths: tuple[str, ...] = ()
+    if code == "counts":
+        wrong, what = int(not execute(_COUNTED)[0][0]), "wrong counts"
+    elif code == "fulltext":
+        wrong, what = int(execute(_WRONG_TERMS)[0][0]), "terms with a wrong number of chunks"
+    elif code == "fulltext_rows":
+        what = "chunks whose words are not those of their text"
+        while rows := execute(_TEXTS, (last,)):
+            last = rows[-1][0]
+            for _, text, words in rows:
+                wrong += words != f" {' '.join(tokenize(analyzer.tokenizer, analyzer.form(text)))} "
+    elif code == "vector_values":
+        what = "invalid vectors"
+        while rows := execute(_VECTORS, (last,)):
+            last = rows[-1][0]
+            wrong += len(find_flaws([vector for _, vector in rows], dimension=dimension))
+    elif code in ("texts", "ids"):
+        paths = tuple(path for (path,) in execute(_WRONG_TEXTS if code == "texts" else _WRONG_IDS))
+        wrong, what = len(paths), "documents with a wrong hash of a text or id"
+    elif code in ("documents", "digest"):
+        total, differing = "0", Counter[str]()
+        for kept, path, *fields, spans, tags in execute(_DOCUMENTS):
+            own = document_digest(DocumentState._make([*fields, spans or [], tags]))
+            total = digest_sum((own,), before=total)
+            differing[path] += own != kept
+        paths = tuple(sorted(+differing))
+        wrong, what = len(paths), "documents that differ from what was stored"
+        if code == "digest" and not paths:
+            wrong, what = int(not execute("SELECT 1 FROM store WHERE digest_sum = %s", (total,))), "wrong digests"
+    else:
+        message = f"Stores in Postgres do not offer the check {code!r}."
+        raise UsageError("not_offered", message, hint="the server's own tools")
+    return Finding("error" if wrong else "ok", f"{wrong} {what}", READ_AGAIN if paths else "", paths)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -11,9 +10,9 @@ import psycopg
 from recall_core.errors import UsageError
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
+from recall_core.store import postgres
 from recall_core.store.care import Maintenance
 from recall_core.store.postgres.catalog import PostgresCatalog
-from recall_core.store.postgres.check import check
 from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler, holds, is_native
 from recall_core.store.postgres.held import Held, hold
 from recall_core.store.postgres.opened import (
@@ -24,10 +23,10 @@ from recall_core.store.postgres.opened import (
     connect,
     drop_collection,
     make_collection,
-    making_sense,
 )
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, row_of
 from recall_core.store.sqlite import vectors
+from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.funnel import count_one_by_one
 from recall_core.store.sqlite.postings import literal_instances, of_matching
 from recall_core.store.values import Nearest
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Finding, Level, Lost, MadeWith, StoreCheck
+    from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck
 
 _CAPABILITIES = ("syntax_error", "estimates", "shortlist")
 _SOURCES: dict[Table, tuple[str, str, str]] = {
@@ -340,7 +339,7 @@ class PostgresStore(PostgresCatalog):
     def check(self, code: StoreCheck) -> Finding:
         """Run one check. Raises UsageError `not_offered` for those that a server makes itself."""
         with self.reading():
-            return check(self, code)
+            return postgres.schema.check(self.execute, code, analyzer=self.analyzer, dimension=self.info().dimension)
 
     def in_order(self) -> Sequence[int]:
         """Return the rowids of all live chunks in natural order."""
@@ -364,14 +363,8 @@ class PostgresStore(PostgresCatalog):
         """Return hashes of the names given to the last purge."""
         return frozenset(self.execute("SELECT purged FROM store")[0][0].split())
 
-    def reembed_target(self) -> None:
-        """Return None: no reembed can have begun."""
-
-    def reindex_target(self) -> None:
-        """Return None: no reindex can have begun."""
-
-    def signing(self) -> None:
-        """Return None: vectors have no signatures."""
+    reembed_target = reindex_target = signing = staticmethod(lambda: None)
+    """None can have begun."""
 
     def compact(self) -> int:
         """Delete tombstones and vectors that no chunk has. Return the number of deleted documents."""
@@ -427,19 +420,13 @@ class PostgresKind:
         make_collection(address_of(where), dimension=dimension, **recorded)
         return open_store(where)
 
-    def discard(self, where: str) -> None:
-        """Delete a collection, as far as it exists."""
-        drop_collection(address_of(where))
+    discard = staticmethod(drop_collection)
 
-    def aside(self, where: str) -> AbstractContextManager[Store]:
-        """Raise UsageError `not_offered`."""
-        raise UsageError("not_offered", "A collection in Postgres cannot be copied aside.", hint="pg_dump")
-
-    def recover(
-        self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
-    ) -> tuple[Store, tuple[Lost, ...]]:
-        """Raise UsageError `not_offered`."""
-        raise UsageError("not_offered", "A collection in Postgres cannot be recovered here.", hint="pg_restore")
+    def __getattr__(self, name: str) -> Any:
+        if name in ("aside", "recover"):
+            message = f"Stores in Postgres do not offer {name!r}."
+            raise UsageError("not_offered", message, hint="pg_dump, pg_restore")
+        raise AttributeError(name)
 
 
 POSTGRES = PostgresKind()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recall_core.config import EDITED
@@ -14,7 +14,8 @@ from recall_core.store.digest import DocumentState, canonical, digest_sum, docum
 from recall_core.store.postgres.compile import metadata_for_filters
 from recall_core.store.postgres.judgements import PostgresJudgementWriter
 from recall_core.store.postgres.opened import OpenCollection, VectorBytes, translated
-from recall_core.store.postgres.records import GIVEN, root_of
+from recall_core.store.postgres.records import GIVEN
+from recall_core.store.sqlite.records import root_of
 from recall_core.text import chunk_id, sha256, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
 from recall_core.words.analyzer import tokenize
@@ -127,15 +128,18 @@ class PostgresWriter:
         root = self._root(file.root) if file.root else None
         status = file.size, file.mtime_ns, file.hash, file.settings, root, file.ctime_ns, file.inode
         self._execute(_UPSERT_FILE, (file.path, file.os_path, *status))
-        old = self._documents_of(file.path)
+        old = self._documents("file", file.path)
         for document in file.documents:
             doc_id = document.id
-            if doc_id in old and not rechunked and self._is_read_so(doc_id, document):
+            is_marked = bool(document.read_by or document.marks)  # marks decide cuts and names
+            kept = [(dump(document.marks),)] if is_marked and doc_id in old else []
+            is_kept = kept == (self._execute("SELECT marks FROM document WHERE id = %s", (doc_id,)) if kept else [])
+            if doc_id in old and not rechunked and is_kept:
                 old.remove(doc_id)
                 self._relabel(doc_id, document, utc(file.mtime_ns))
                 continue
             # A path has one live document. Bury any other one of another file or cut.
-            self._bury(self._documents_at(document.path))
+            self._bury(self._documents("path", document.path))
             self._counts["tombstones"] -= len(
                 self._execute("DELETE FROM document WHERE id = %s RETURNING 1", (doc_id,))
             )
@@ -147,7 +151,7 @@ class PostgresWriter:
         """Record that a file has a new size or mtime but the same bytes."""
         self._changed = True
         self._execute("UPDATE file SET size = %s, mtime_ns = %s WHERE path = %s", (size, mtime_ns, path))
-        for doc_id in self._documents_of(path):
+        for doc_id in self._documents("file", path):
             self._execute("UPDATE document SET mtime = %s WHERE id = %s", (utc(mtime_ns), doc_id))
             self._redigest(doc_id)
 
@@ -163,7 +167,7 @@ class PostgresWriter:
     ) -> bool:
         """Replace labels of a file's documents; None keeps a label. Return True if anything changed."""
         is_changed = False
-        for doc_id in self._documents_of(path):
+        for doc_id in self._documents("file", path):
             _, old_source, _, old_meta, _, old_tags, _ = self._execute(_STATE, (doc_id,))[0]
             new_source = old_source if source is None else source
             new_meta = old_meta if meta is None else canonical({**json.loads(old_meta), **meta})
@@ -181,7 +185,7 @@ class PostgresWriter:
         """Remove these files' documents, or single records, from every index. Return the number of documents."""
         gone = 0
         for path in paths:
-            ids = self._documents_of(path) or self._documents_at(path)
+            ids = self._documents("file", path) or self._documents("path", path)
             files = {file for (file,) in self._execute("SELECT file FROM document WHERE id = ANY(%s)", (ids,))}
             gone += self._bury(ids)
             for each in sorted({path, *files} - {None}):
@@ -221,7 +225,7 @@ class PostgresWriter:
     def edit_root(self, before: Root, after: Root, paths: Iterable[str]) -> None:
         """Replace a remembered root, in the same position. Mark these files as `is_edited`."""
         self._changed = True
-        self._execute("UPDATE root SET spec = %s WHERE number = %s", (_spec(after), self._root(before)))
+        self._execute("UPDATE root SET spec = %s WHERE number = %s", (canonical(after._asdict()), self._root(before)))
         self._execute(_READ_AGAIN, (EDITED, list(paths), EDITED, EDITED))
 
     def forget_roots(self, folders: Iterable[str]) -> None:
@@ -336,16 +340,13 @@ class PostgresWriter:
         with self._store.guard.turn(), translated(self._store.path, self._store.db):
             for sql, types, rows in ((_CHUNKS, _CHUNK_TYPES, self._chunks), (_VECTORS, _VECTOR_TYPES, self._vectors)):
                 if rows:
-                    self._copy(sql, types, rows)
+                    with self._store.db.cursor() as cursor, cursor.copy(sql) as copy:
+                        copy.set_types(types)
+                        for row in rows:
+                            copy.write_row(row)
         if self._made:
             self._execute("DELETE FROM vector_cache WHERE text_hash = ANY(%s::bytea[])", (list(self._made),))
         self._chunks, self._vectors, self._made = [], [], {}
-
-    def _copy(self, sql: str, types: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
-        with self._store.db.cursor() as cursor, cursor.copy(sql) as copy:
-            copy.set_types(types)
-            for row in rows:
-                copy.write_row(row)
 
     def _bury(self, ids: Iterable[str]) -> int:
         gone = 0
@@ -382,12 +383,6 @@ class PostgresWriter:
             sql = "UPDATE document SET read_by = %s, marks = %s WHERE id = %s"
             self._execute(sql, (document.read_by, dump(document.marks), doc_id))
 
-    def _is_read_so(self, doc_id: str, document: NewDocument) -> bool:
-        """Return True if a stored document has the same marks, which decide cuts and names, or if there are none."""
-        if not (document.read_by or document.marks):
-            return True
-        return self._execute("SELECT marks FROM document WHERE id = %s", (doc_id,)) == [(dump(document.marks),)]
-
     def _redigest(self, doc_id: str) -> None:
         """Replace a live document's part of the digest with one of its current state."""
         self._flush()
@@ -397,21 +392,15 @@ class PostgresWriter:
         self._sum = digest_sum((new,), gone=(old,), before=self._sum)
         self._execute("UPDATE document SET digest = %s WHERE id = %s", (new, doc_id))
 
-    def _documents_of(self, file: str) -> list[str]:
-        rows = self._execute("SELECT id FROM document WHERE file = %s AND is_live ORDER BY number", (file,))
-        return [doc_id for (doc_id,) in rows]
-
-    def _documents_at(self, path: str) -> list[str]:
-        return [doc_id for (doc_id,) in self._execute("SELECT id FROM document WHERE path = %s AND is_live", (path,))]
+    def _documents(self, column: str, value: str) -> list[str]:
+        """Return the ids of the live documents of a file or a path."""
+        sql = f"SELECT id FROM document WHERE {column} = %s AND is_live ORDER BY number"
+        return [doc_id for (doc_id,) in self._execute(sql, (value,))]
 
     def _root(self, root: Root, *, is_active: bool = True) -> int:
-        spec = _spec(root)
+        spec = canonical(root._asdict())
         rows = self._execute("SELECT number FROM root WHERE spec = %s", (spec,))
         if not rows:
             self._changed = True
             rows = self._execute(_NEW_ROOT, (spec, is_active))
         return int(rows[0][0])
-
-
-def _spec(root: Root) -> str:
-    return canonical(root._asdict())
