@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -29,11 +29,13 @@ _COPIES = """
 SELECT number, dense_rank() OVER (ORDER BY hash) FROM chunk WHERE is_live AND hash IN (
   SELECT hash FROM chunk WHERE is_live GROUP BY hash HAVING count(*) > 1)
 """
-_WORD = """
-SELECT number, in_title[at], in_body[at] FROM (
-  SELECT number, in_title, in_body, array_position(terms, %s) AS at FROM chunk
-  WHERE is_live AND terms @> %s::text[]) f
+_WORDS = """
+SELECT stem, array_agg(number), array_agg(in_title[at]), array_agg(in_body[at]) FROM (
+  SELECT w.stem, c.number, c.in_title, c.in_body, array_position(c.terms, w.stem) AS at
+  FROM unnest(%s::text[]) AS w(stem) JOIN chunk c ON c.is_live AND c.terms @> ARRAY[w.stem]) f
+GROUP BY stem
 """
+_NONE: tuple[Sequence[int], ...] = ((), (), ())
 _PHRASE = "SELECT c.number, c.title_words, c.body_words FROM chunk c WHERE c.is_live AND "
 _DFS = "SELECT term, df FROM term WHERE term = ANY(%s::text[])"
 _POSTINGS_SHARE = 4
@@ -59,10 +61,11 @@ class Held(Snapshot):
         super().__init__(state, rows, None, room)
         self._room = room - room // _POSTINGS_SHARE
         self._dfs: dict[str, int] = {}
-        self._postings = ArrayPostings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
+        self._postings: ArrayPostings = ArrayPostings(rows, max(room // _POSTINGS_SHARE, MEGABYTE))
 
     def words(self, execute: Execute, query: LiteralQuery) -> WordSearch:
         """Return the query over these rows."""
+        self._postings.read([each.terms[0] for each in query.phrases if len(each.key) == 1], execute)
         postings = {each.key: self._postings.of(each, execute) for each in query.phrases}
         terms = [term for phrase in query.long_phrases for term in phrase.terms]
         return WordSearch(self.rows, query, postings, self.frequencies(execute, terms))
@@ -123,14 +126,32 @@ class Held(Snapshot):
 class ArrayPostings(Postings):
     """Postings from the terms of chunks, which Postgres proposes by their index."""
 
+    def __init__(self, rows: LiveRows, room: int) -> None:
+        super().__init__(rows, room)
+        self._read: dict[str, tuple[Sequence[int], ...]] = {}
+        """Number, occurrences in title and in body of chunks with a stem, until they are a posting."""
+
+    def read(self, stems: Iterable[str], execute: Execute) -> None:
+        """Read these words in one statement, unless they are here."""
+        new = sorted({stem for stem in stems if (stem,) not in self._kept})
+        if new:
+            found = execute(_WORDS, (new,))
+            self._read = dict.fromkeys(new, _NONE) | {stem: tuple(columns) for stem, *columns in found}
+
     def _word(self, stem: str, execute: Execute) -> Posting:
-        return self._of_counts(_count_word(execute, stem))
+        columns = self._read.pop(stem, None)
+        if columns is None:
+            columns = next((tuple(row[1:]) for row in execute(_WORDS, ([stem],))), _NONE)
+        return self._posting(*(np.array(column, dtype=np.int64) for column in columns))
 
     def _several(self, phrase: Phrase, execute: Execute) -> Posting:
         counts: dict[int, tuple[int, int]] = {}
-        for one in {each.terms: each for each in phrase.any_of or (phrase,)}.values():
-            own = _count_word(execute, one.terms[0]) if len(one.terms) == 1 else _count_phrase(execute, one)
-            for number, (title, body) in own.items():
+        each = {one.terms: one for one in phrase.any_of or (phrase,)}
+        words = execute(_WORDS, ([terms[0] for terms in each if len(terms) == 1],))
+        runs: list[Iterable[tuple[int, ...]]] = [zip(*columns, strict=True) for _, *columns in words]
+        runs += [_count_phrase(execute, one) for terms, one in each.items() if len(terms) > 1]
+        for run in runs:
+            for number, title, body in run:
                 before = counts.get(number, (0, 0))
                 counts[number] = before[0] + title, before[1] + body
         if phrase.in_title:
@@ -138,18 +159,14 @@ class ArrayPostings(Postings):
         return self._of_counts(counts)
 
 
-def _count_word(execute: Execute, stem: str) -> Mapping[int, tuple[int, int]]:
-    return {number: (title, body) for number, title, body in execute(_WORD, (stem, [stem]))}
-
-
-def _count_phrase(execute: Execute, phrase: Phrase) -> Mapping[int, tuple[int, int]]:
-    """Return number to occurrences in title and body; occurrences may overlap."""
+def _count_phrase(execute: Execute, phrase: Phrase) -> list[tuple[int, ...]]:
+    """Return number, occurrences in title and in body of each chunk; occurrences may overlap."""
     condition = holds(phrase._replace(any_of=()))
     spelled = re.compile(f"(?= {re.escape(' '.join(phrase.terms))} )")
-    return {
-        number: (len(spelled.findall(title)), len(spelled.findall(body)))
+    return [
+        (number, len(spelled.findall(title)), len(spelled.findall(body)))
         for number, title, body in execute(_PHRASE + condition.sql, condition.params)
-    }
+    ]
 
 
 _shared: dict[str, Held] = {}
