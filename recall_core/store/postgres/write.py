@@ -38,11 +38,8 @@ VALUES(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 _CHUNKS = """
 COPY chunk(doc_id, start, number, id, stop, line_start, line_end, tokens, heading, is_title, place, text, hash,
   text_hash, terms, in_title, in_body, title_length, body_length, title_words, body_words)
-FROM STDIN (FORMAT BINARY)
+FROM STDIN
 """
-_CHUNK_TYPES = (
-    "text int4 int8 text int4 int4 int4 int4 text bool text text bytea bytea text[] int4[] int4[] int4 int4 text text"
-).split()
 _VECTORS = "COPY embedding(doc_id, start, number, embedding, windows) FROM STDIN (FORMAT BINARY)"
 _VECTOR_TYPES = ("text", "int4", "int8", "vector", "int4")
 _TERMS = """
@@ -321,9 +318,8 @@ class PostgresWriter:
                 chunk.text,
                 sha256(chunk.text.encode()).digest(),
                 chunk.text_hash,
-                terms,
-                [in_title[term] for term in terms],
-                [in_body[term] for term in terms],
+                '{"' + '","'.join(terms) + '"}' if terms else "{}",  # no term has a quote or a backslash
+                *("{" + ",".join([str(counted[term]) for term in terms]) + "}" for counted in (in_title, in_body)),
                 *map(len, words),
                 *(f" {' '.join(each)} " for each in words),
             )
@@ -338,7 +334,7 @@ class PostgresWriter:
     def _flush(self) -> None:
         """Write the waiting chunks."""
         with self._store.guard.turn(), translated(self._store.path, self._store.db):
-            for sql, types, rows in ((_CHUNKS, _CHUNK_TYPES, self._chunks), (_VECTORS, _VECTOR_TYPES, self._vectors)):
+            for sql, types, rows in ((_CHUNKS, (), self._chunks), (_VECTORS, _VECTOR_TYPES, self._vectors)):
                 if rows:
                     with self._store.db.cursor() as cursor, cursor.copy(sql) as copy:
                         copy.set_types(types)
