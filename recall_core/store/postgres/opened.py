@@ -215,6 +215,8 @@ class OpenCollection:
         self._is_ended = False
         self._is_writing = False
         self._is_reading = False
+        self._blocks = 0
+        """Number of `reading` blocks so far."""
         self._state_read: State | None = None
         self._info_read: StoreInfo | None = None
         self._words_read: str | None = None
@@ -261,7 +263,7 @@ class OpenCollection:
                 return
             try:
                 self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                self._is_reading = True
+                self._is_reading, self._blocks = True, self._blocks + 1
                 yield
             finally:
                 self._is_reading = False

@@ -44,16 +44,22 @@ from recall_core.types import (
 )
 
 if TYPE_CHECKING:
+    from recall_core.rank.estimates import Estimates
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck
 
-_CAPABILITIES = ("syntax_error", "estimates", "shortlist")
+_CAPABILITIES = ("syntax_error", "shortlist")
 _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
 }
+_ESTIMATES = f"""
+SELECT c.number,
+  CASE WHEN v.number IS NOT NULL THEN coalesce(nullif(v.embedding <=> %s, 'NaN'), {vectors.NO_DISTANCE}) END
+FROM {{source}} LEFT JOIN embedding v USING(doc_id, start) WHERE {{condition}} ORDER BY {NATURAL}
+"""
 _NEAR = """
 WITH proposed AS MATERIALIZED (
   SELECT v.number, v.embedding <=> %s AS distance FROM {source} JOIN embedding v USING(doc_id, start)
@@ -73,15 +79,15 @@ class PostgresStore(PostgresCatalog):
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
-    capabilities: frozenset[Capability] = frozenset()
+    capabilities: frozenset[Capability] = frozenset({"estimates"})
     is_native = staticmethod(is_native)
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
         super().__init__(db, address)
         self._words: tuple[Held, LiteralQuery, WordSearch] | None = None
         """The words of the last query."""
-        self._asked: State | None = None
-        """The state of the last question by a vector."""
+        self._asked: tuple[State, int] | None = None
+        """State and `reading` block of the last question by a vector."""
 
     def __getattr__(self, name: str) -> Any:
         if name in vars(Maintenance) or name in _CAPABILITIES:
@@ -101,10 +107,11 @@ class PostgresStore(PostgresCatalog):
 
         Return None if there is no room, or if this is the first question about it, unless wanted at once.
         """
-        state = self.state()
-        is_again, self._asked = self._asked == state, state
+        now = self.state(), self._blocks
+        is_again = self._asked is not None and self._asked[0] == now[0] and self._asked[1] != now[1]
+        self._asked = now
         held = self._hold()
-        if not (at_once or is_again or held.matrix is not None):
+        if not self.memory_mb or not (at_once or is_again or held.matrix is not None):
             return None
         return held if held.add_vectors(self.execute, self.info().dimension) else None
 
@@ -254,6 +261,18 @@ class PostgresStore(PostgresCatalog):
                 f"SELECT v.number, v.embedding FROM {CHUNKS} JOIN embedding v USING(doc_id, start) WHERE {condition}"
             )
             return vectors.cosines(vector, vectors.rows_of(self.execute(f"{sql} ORDER BY {NATURAL}", params)))
+
+    def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
+        """Return every live chunk that passes the filter, in natural order, with its cosine within a proven bound.
+
+        Return None if the vectors are in memory, or if Postgres cannot compare with this vector.
+        """
+        with self.reading():
+            if self._hold_vectors(at_once=False) is not None or len(vector) != 4 * self.info().dimension:
+                return None
+            condition, params = self._condition(where)
+            sql = _ESTIMATES.format(source=CHUNKS, condition=condition)
+            return vectors.estimates_of(vector, self.execute(sql, (VectorBytes(vector), *params)))
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """Return the k best of `cosines`, best first, ties in natural order. Always exact.

@@ -59,7 +59,7 @@ WHERE {condition} ORDER BY d.path, c.offset
 """
 _NATURAL = "SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition} ORDER BY d.path, c.offset"
 _MOST = 4  # if a filter passes more than one row in this many, computing every distance is cheaper
-_NO_DISTANCE = 9  # distance of a vector of length 0
+NO_DISTANCE = 9  # distance of a vector of length 0
 
 DECIMALS = 6
 SCALE = 1_000_000  # 10 to the power of DECIMALS
@@ -137,13 +137,21 @@ def estimates(
 
     The estimate is 1 - distance, the cosine of two directions in single precision, times the query's length.
     """
-    q = array("f", query)
-    length = sqrt(fsum(map(mul, q, q)))
     found = _distances_by_block(execute, query, condition, parameters) if in_blocks else None
     if found is None:
-        found = execute(_ESTIMATES.format(condition=condition, none=_NO_DISTANCE), (query, *parameters))
+        found = execute(_ESTIMATES.format(condition=condition, none=NO_DISTANCE), (query, *parameters))
+    return estimates_of(query, found)
+
+
+def estimates_of(query: Vector, found: Sequence[tuple[Any, ...]]) -> Estimates | None:
+    """Return the estimates of rows with their cosine distance, a quotient of sums in single precision, or None.
+
+    found: rowid and distance, None without a vector, NO_DISTANCE of a vector of length 0.
+    """
+    q = array("f", query)
+    length = sqrt(fsum(map(mul, q, q)))
     distances = [distance for _, distance in found]
-    if _NO_DISTANCE in distances:
+    if NO_DISTANCE in distances:
         return None
     cosines = [None if distance is None else length * (1.0 - distance) for distance in distances]
     return rank.estimates.Estimates([rowid for rowid, _ in found], cosines, *_spread(len(q), len(_places(q)), length))
@@ -158,7 +166,7 @@ def _distances_by_block(
         return None
     found: dict[int, float | None] = dict(execute(f"{_OF_ALL} ORDER BY p.chunk", (query,)))
     return [
-        (rowid, (_NO_DISTANCE if found[rowid] is None else found[rowid]) if rowid in found else None)
+        (rowid, (NO_DISTANCE if found[rowid] is None else found[rowid]) if rowid in found else None)
         for (rowid,) in natural
     ]
 
