@@ -162,7 +162,9 @@ def test_what_is_missing_or_refused_has_a_code(server: str, url: str) -> None:
 
 def test_path_opens_the_store_but_has_no_password(store: Store, url: str) -> None:
     with Recall.open(url.replace("recall@", "recall:s3cret@")) as recall:
-        assert "s3cret" not in json.dumps(recall.stats())
+        stats = recall.stats()
+        assert "s3cret" not in json.dumps(stats)
+        assert stats["store"].get("not_offered") == ["care"]
         open_again(recall.store.path).close()
 
 

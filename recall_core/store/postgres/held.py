@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
@@ -89,8 +90,9 @@ class Held(Snapshot):
             if len(self._dfs) > _MANY_TERMS:
                 every = execute("SELECT term, df FROM term ORDER BY term")
                 if sum(len(term) for term, _ in every) <= self._vocabulary_room:
-                    self.vocabulary = TermFrequencies()
-                    self.vocabulary.put([(term, df) for term, df in every])
+                    vocabulary = TermFrequencies()
+                    vocabulary.put([(term, df) for term, df in every])
+                    self.vocabulary = vocabulary  # only now, because other threads read it
         if self.vocabulary is not None:
             return self.vocabulary.frequencies(wanted)
         return {term: df for term in wanted if (df := self._dfs[term])}
@@ -169,8 +171,8 @@ def _count_phrase(execute: Execute, phrase: Phrase) -> list[tuple[int, ...]]:
     ]
 
 
-_shared: dict[str, Held] = {}
-"""Path of a collection to its last state in memory."""
+_shared: WeakValueDictionary[str, Held] = WeakValueDictionary()
+"""Path of a collection to its last state in memory, as long as a store of this process has it."""
 _loading = Lock()
 
 

@@ -84,6 +84,7 @@ class PostgresStore(PostgresCatalog):
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
         super().__init__(db, address)
+        self._held: Held | None = None
         self._words: tuple[Held, LiteralQuery, WordSearch] | None = None
         """The words of the last query."""
         self._asked: tuple[State, int] | None = None
@@ -100,7 +101,8 @@ class PostgresStore(PostgresCatalog):
         with self.reading(), making_sense(self.path):
             if self._is_writing:  # this connection's changes may still be rolled back
                 return Held(self.execute, self.state(), self.memory_mb)
-            return hold(self.execute, self.path, self.state(), self.memory_mb)
+            self._held = hold(self.execute, self.path, self.state(), self.memory_mb)
+            return self._held
 
     def _hold_vectors(self, *, at_once: bool) -> Held | None:
         """Return the current state in memory with its vectors.
