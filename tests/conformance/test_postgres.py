@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
+from random import Random
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -48,8 +53,9 @@ def server() -> Iterator[str]:
 def create(url: str) -> Store:
     """Make a collection for the documents of `recall_core.testing`."""
     kind, where = store_url(url)
-    recorded = {"counter": "whitespace", "chunker": "boundary-1:9:0:99", "embedder": EMBEDDER.identity}
-    return store_kind(kind).create(where, dimension=EMBEDDER.dimension, **recorded)
+    identity, dimension = EMBEDDER.identity, EMBEDDER.dimension
+    recorded = {"counter": "whitespace", "chunker": "boundary-1:9:0:99"}
+    return store_kind(kind).create(where, embedder=identity, dimension=dimension, **recorded)
 
 
 def open_again(url: str) -> Store:
@@ -186,6 +192,11 @@ def test_second_writer_is_refused(store: Store, url: str) -> None:
     other.close()
 
 
+def terminate(store: Any, other: Store) -> None:
+    """End the server's process of a store."""
+    cast(Any, other).execute("SELECT pg_terminate_backend(%s)", (store.db.info.backend_pid,))
+
+
 def test_lost_connection_leaves_no_part_of_a_batch(store: Store, url: str) -> None:
     other = open_again(url)
     before = other.info()
@@ -193,13 +204,24 @@ def test_lost_connection_leaves_no_part_of_a_batch(store: Store, url: str) -> No
     def lose() -> None:
         with store.writer() as writer:
             writer.put(file_of("new.txt", ["new"]))
-            sql = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
-            other.execute(sql)  # type: ignore[attr-defined]  # of the collection
+            terminate(store, other)
             writer.put(file_of("newer.txt", ["newer"]))
 
     assert code_of(lose) == "server_lost"
     assert other.info() == before
     put(other, file_of("new.txt", ["new"]))
+    assert other.document_at("new.txt") is not None
+    other.close()
+
+
+def test_next_question_opens_a_lost_connection_again(store: Store, url: str) -> None:
+    other, before = open_again(url), store.info()
+    for _ in range(2):
+        terminate(store, other)
+        assert code_of(store.info) == "server_lost"
+        with store.reading():
+            assert store.info() == before
+    put(store, file_of("new.txt", ["new"]))
     assert other.document_at("new.txt") is not None
     other.close()
 
@@ -273,3 +295,38 @@ def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: py
         assert status == 0, (line, streams.stderr.getvalue())  # type: ignore[attr-defined]
     secret = {"store_path": "postgresql://a:s3cret@b/c"}
     assert code_of(lambda: Recall.init("other", settings=secret)) == "password_in_settings"
+
+
+def test_killed_processes_leave_only_whole_batches(
+    url: str, tmp_path: Path, counted: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kills, random = 100 if IS_NIGHTLY else 3, Random(7)
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    Recall.init(settings={"store_path": url})
+    store = open_again(url)
+    command = [sys.executable, "-m", "recall_core", "add", "docs"]
+    codes: list[StoreCheck] = ["counts", "fulltext", "fulltext_rows", "vector_values", "texts", "ids", "digest"]
+    for kill in range(kills):
+        for number in range(30):
+            (docs / f"{number}.txt").write_text(f"Text {number} of round {kill}.\n" * 200, encoding="utf-8")
+        before = store.generation()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 20
+            while process.poll() is None and time.monotonic() < deadline and not busy(store):
+                time.sleep(0.01)
+            time.sleep(random.random() * 0.1)
+            process.kill()
+        assert store.generation() in (before, before + 1)
+        assert {code: store.check(code).severity for code in codes} == dict.fromkeys(codes, "ok")
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    texts = [store.text_of(doc_id) for path, _ in store.document_files() if (doc_id := store.document_at(path))]
+    assert sorted(texts) == sorted(path.read_text(encoding="utf-8") for path in docs.iterdir())
+    store.close()
+    counted("postgres", "add", kills=kills)
+
+
+def busy(store: Any) -> bool:
+    """Return True while another process writes the collection."""
+    return bool(store.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' LIMIT 1"))

@@ -241,6 +241,8 @@ class OpenCollection:
             if self._is_ended:
                 raise Interrupted("interrupted", "The query was interrupted.", hint="run it again")
             deadline.check()
+            if self.db.broken and not (self._is_reading or self._is_writing):
+                self.db = connect(self.address)
             if deadline.is_set() or self._has_timeout:
                 left = deadline.seconds_left()
                 self._has_timeout = isfinite(left)
@@ -249,16 +251,11 @@ class OpenCollection:
             cursor = self.db.execute(sql.encode(), parameters, binary=True)
             return cursor.fetchall() if cursor.description else []
 
-    @property
-    def is_in_transaction(self) -> bool:
-        """True inside a `reading` or `writing` block."""
-        return bool(self.db.info.transaction_status != pq.TransactionStatus.IDLE)
-
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Read one state of the collection in this block."""
         with self.guard.turn():
-            if self.is_in_transaction:
+            if self._is_reading or self._is_writing:
                 yield
                 return
             try:
@@ -282,10 +279,10 @@ class OpenCollection:
         with self.guard.turn():
             try:
                 self.execute("BEGIN")
+                self._is_writing = True
                 wait = int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
                 self.execute("SELECT set_config('lock_timeout', %s, true)", (str(wait),))
                 self.execute(LOCK, (self.address.schema,))
-                self._is_writing = True
                 commits = self.execute(
                     "UPDATE store SET commits = commits + 1 WHERE born = %s RETURNING 1", (self._born,)
                 )
@@ -300,7 +297,7 @@ class OpenCollection:
                 self._roll_back()
 
     def _roll_back(self) -> None:
-        if self.is_in_transaction:
+        if self.db.info.transaction_status != pq.TransactionStatus.IDLE:
             with suppress(psycopg.Error):  # a lost connection has rolled back
                 self.db.execute("ROLLBACK")
 

@@ -219,7 +219,7 @@ def check(execute: Execute, code: StoreCheck, *, analyzer: Analyzer, dimension: 
         paths = tuple(path for (path,) in execute(_WRONG_TEXTS if code == "texts" else _WRONG_IDS))
         wrong, what = len(paths), "documents with a wrong hash of a text or id"
     elif code in ("documents", "digest"):
-        total, differing = "0", Counter[str]()
+        total, differing = digest_sum(()), Counter[str]()
         for kept, path, *fields, spans, tags in execute(_DOCUMENTS):
             own = document_digest(DocumentState._make([*fields, spans or [], tags]))
             total = digest_sum((own,), before=total)
