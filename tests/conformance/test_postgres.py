@@ -237,6 +237,11 @@ def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     for name in ("rebuild_indexes", "back_up", "near_pairs", "sign"):
         assert code_of(lambda name=name: getattr(store, name)) == "not_offered"  # type: ignore[misc]
     assert not hasattr(store, "anything_else")
+    with Recall.open(store.path) as recall:
+        assert code_of(lambda: recall.backup("copy.db")) == "not_offered"
+        assert code_of(lambda: list(recall.reindex("de"))) == "not_offered"
+        severities = {each["code"]: each["severity"] for each in recall.doctor()["checks"]}
+    assert (severities["digest"], severities["vectors"], severities["integrity"]) == ("ok", "ok", "ok")
 
 
 def test_checks_find_damage_in_each_table(store: Store) -> None:
@@ -297,6 +302,7 @@ def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: py
     assert code_of(lambda: Recall.init("other", settings=secret)) == "password_in_settings"
 
 
+@pytest.mark.timeout(1_800)
 def test_killed_processes_leave_only_whole_batches(
     url: str, tmp_path: Path, counted: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

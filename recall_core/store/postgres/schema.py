@@ -13,9 +13,8 @@ from typing import Any
 
 import psycopg
 
-from recall_core.errors import UsageError
 from recall_core.store.digest import DocumentState, digest_sum, document_digest
-from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws, not_offered_error
 from recall_core.words.analyzer import Analyzer, tokenize
 
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -229,6 +228,5 @@ def check(execute: Execute, code: StoreCheck, *, analyzer: Analyzer, dimension: 
         if code == "digest" and not paths:
             wrong, what = int(not execute("SELECT 1 FROM store WHERE digest_sum = %s", (total,))), "wrong digests"
     else:
-        message = f"Stores in Postgres do not offer the check {code!r}."
-        raise UsageError("not_offered", message, hint="the server's own tools")
+        raise not_offered_error(f"the check {code!r}")
     return Finding("error" if wrong else "ok", f"{wrong} {what}", READ_AGAIN if paths else "", paths)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from recall_core.errors import UsageError
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
@@ -24,12 +23,13 @@ from recall_core.store.postgres.opened import (
     drop_collection,
     make_collection,
 )
-from recall_core.store.postgres.records import CHUNK, DOCUMENT, row_of
+from recall_core.store.postgres.records import CHUNK, DOCUMENT, GIVEN, row_of
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.funnel import count_one_by_one
 from recall_core.store.sqlite.postings import literal_instances, of_matching
-from recall_core.store.values import Nearest
+from recall_core.store.values import Nearest, not_offered_error
+from recall_core.text import embedded_text
 from recall_core.types import (
     Chunk,
     Key,
@@ -67,6 +67,11 @@ WITH proposed AS MATERIALIZED (
 SELECT number FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET %s), 2.0) + %s
 """
+_WITHOUT_VECTOR = f"""
+SELECT c.number, d.path, CASE WHEN c.is_title THEN '' ELSE d.title END, c.text
+FROM {CHUNKS} LEFT JOIN embedding v USING(doc_id, start)
+WHERE {LIVE} AND v.number IS NULL AND NOT {GIVEN} AND c.number > %s ORDER BY c.number LIMIT 256
+"""
 _TWINS = """
 SELECT own.number, twin.number FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.is_live
 WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
@@ -92,8 +97,7 @@ class PostgresStore(PostgresCatalog):
 
     def __getattr__(self, name: str) -> Any:
         if name in vars(Maintenance) or name in _CAPABILITIES:
-            message = f"Stores in Postgres do not offer {name.replace('_', ' ')!r}."
-            raise UsageError("not_offered", message, hint="use a store in a file, or the server's own tools")
+            raise not_offered_error(repr(name.replace("_", " ")))
         raise AttributeError(name)
 
     def _hold(self) -> Held:
@@ -371,6 +375,13 @@ class PostgresStore(PostgresCatalog):
         sql = "SELECT 1 FROM chunk WHERE is_live GROUP BY hash HAVING count(*) > 1 LIMIT 1"
         return bool(self.execute(sql))
 
+    def without_vector(self) -> Iterator[list[tuple[int, str]]]:
+        """Yield (chunk rowid, embedded text) of every live chunk without a vector, in lists of bounded length."""
+        last = 0
+        while rows := self.execute(_WITHOUT_VECTOR, (last,)):
+            last = rows[-1][0]
+            yield [(number, embedded_text(*parts)) for number, *parts in rows]
+
     def told_skips(self) -> frozenset[str]:
         """Return what `Writer.keep_told` stored last."""
         return frozenset(self.execute("SELECT told_skips FROM store")[0][0].split())
@@ -410,7 +421,7 @@ class PostgresStore(PostgresCatalog):
 
 def _literal(query: LexicalQuery) -> LiteralQuery:
     if isinstance(query, RawQuery):
-        raise UsageError("not_offered", "Stores in Postgres do not offer lexical_fts(…).", hint="lexical(…)")
+        raise not_offered_error("lexical_fts(…)")
     return query
 
 
@@ -445,8 +456,7 @@ class PostgresKind:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("aside", "recover"):
-            message = f"Stores in Postgres do not offer {name!r}."
-            raise UsageError("not_offered", message, hint="pg_dump, pg_restore")
+            raise not_offered_error(repr(name))
         raise AttributeError(name)
 
 
