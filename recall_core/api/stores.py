@@ -79,8 +79,8 @@ def store_kind(name: str) -> StoreKind:
         module, _, attribute = STORE_KINDS[name].partition(":")
         try:
             return cast(StoreKind, getattr(import_module(module), attribute))
-        except ModuleNotFoundError as error:
-            message = f"Stores of the kind {name} need the package {error.name}."
+        except ImportError as error:
+            message = f"Stores of the kind {name} need a package that cannot be loaded: {error}."
             raise UsageError("store_kind_unavailable", message, hint=install_extra("postgres")) from error
 
     points = recall_core.plug_ins.find(STORE_GROUP)
