@@ -156,6 +156,7 @@ def test_what_is_missing_or_refused_has_a_code(server: str, url: str) -> None:
         (base.replace("/postgres", "/absent"), "server_refused"),
         ("//recall:s3cret@localhost:1/postgres?connect_timeout=1", "server_unreachable"),
         (base.replace("/postgres", "/template1"), "pgvector_missing"),
+        (base.replace("recall@", "recall:s3cret%zz@"), "bad_store_url"),
         ("elsewhere", "bad_store_url"),
         (f"//host/db?collection={'x' * 57}", "bad_store_url"),
     ]:

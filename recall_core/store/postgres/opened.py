@@ -28,6 +28,7 @@ OLDEST_VECTOR = (0, 8)
 """The first pgvector whose index scans go on until enough rows pass a filter."""
 _LONGEST_NAME = 56
 """Bytes of a collection's name: Postgres cuts names of schemas at 63 bytes, and ours begin with `recall_`."""
+_URL = "postgresql://HOST/DATABASE?collection=NAME"
 _INSTALL = "CREATE EXTENSION vector"
 
 
@@ -38,6 +39,7 @@ class Address(NamedTuple):
     path: str
     schema: str
     quoted: str
+    where: str
 
 
 _with_passwords: dict[str, str] = {}
@@ -55,17 +57,15 @@ def address_of(where: str) -> Address:
             raise ValueError
     except ValueError as error:
         message = f"postgresql:{where} does not name a collection of at most {_LONGEST_NAME} bytes."
-        hint = "postgresql://HOST/DATABASE?collection=NAME"
-        raise UsageError("bad_store_url", message, hint=hint) from error
+        raise UsageError("bad_store_url", message, hint=_URL) from error
     rest = [(key, value) for key, value in given if key != "collection"]
     user, _, host = parts.netloc.rpartition("@")
     netloc = f"{user.partition(':')[0]}@{host}" if user else host
     shown = [(key, value) for key, value in rest if key not in ("password", "sslpassword")]
     path = _spell(parts, netloc, [*shown, ("collection", collection)])
-    _with_passwords[path] = where
     schema = f"recall_{collection}"
     quoted = '"' + schema.replace('"', '""') + '"'
-    return Address(_spell(parts, parts.netloc, rest), path, schema, quoted)
+    return Address(_spell(parts, parts.netloc, rest), path, schema, quoted, where)
 
 
 def _spell(parts: Any, netloc: str, query: Sequence[tuple[str, str]]) -> str:
@@ -80,6 +80,9 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
     """
     try:
         db = psycopg.connect(address.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS)
+    except psycopg.ProgrammingError:  # its message may quote the password
+        message = f"{address.path} is not an address that libpq can read."
+        raise UsageError("bad_store_url", message, hint=_URL) from None
     except psycopg.Error as error:
         _, is_refused, reason = str(error).rpartition("FATAL:")  # what a server says; libpq gives no code for it
         code, what = ("server_refused", "refuses") if is_refused else ("server_unreachable", "cannot be reached")
@@ -91,6 +94,7 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
     except BaseException:
         db.close()
         raise
+    _with_passwords[address.path] = address.where
     return db
 
 
