@@ -31,11 +31,13 @@ SELECT number, dense_rank() OVER (ORDER BY hash) FROM chunk WHERE is_live AND ha
   SELECT hash FROM chunk WHERE is_live GROUP BY hash HAVING count(*) > 1)
 """
 _WORDS = """
-SELECT stem, array_agg(number), array_agg(in_title[at]), array_agg(in_body[at]) FROM (
-  SELECT w.stem, c.number, c.in_title, c.in_body, array_position(c.terms, w.stem) AS at
-  FROM unnest(%s::text[]) AS w(stem) JOIN chunk c ON c.is_live AND c.terms @> ARRAY[w.stem]) f
-GROUP BY stem
+SELECT w.stem, f.* FROM unnest(%s::text[]) AS w(stem) CROSS JOIN LATERAL (
+  SELECT array_agg(number) AS numbers, array_agg(in_title[at]), array_agg(in_body[at]) FROM (
+    SELECT number, in_title, in_body, array_position(terms, w.stem) AS at FROM chunk
+    WHERE is_live AND terms @> ARRAY[w.stem] OFFSET 0) held) f
+WHERE f.numbers IS NOT NULL
 """
+"""OFFSET 0 makes Postgres look a term up once for each chunk."""
 _NONE: tuple[Sequence[int], ...] = ((), (), ())
 _PHRASE = "SELECT c.number, c.title_words, c.body_words FROM chunk c WHERE c.is_live AND "
 _DFS = "SELECT term, df FROM term WHERE term = ANY(%s::text[])"

@@ -113,6 +113,9 @@ CREATE TABLE chunk(
   is_live boolean NOT NULL DEFAULT true,
   PRIMARY KEY(doc_id, start)
 );
+ALTER TABLE chunk
+  ALTER terms SET STORAGE main, ALTER in_title SET STORAGE main, ALTER in_body SET STORAGE main,
+  ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external;
 CREATE INDEX chunk_number ON chunk(number);
 CREATE INDEX chunk_id ON chunk(id);
 CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
@@ -142,7 +145,9 @@ CREATE TABLE judgement(
 );
 """
 """The terms of a chunk are sorted; in_title and in_body have their occurrences, in the same order. title_words and
-body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks."""
+body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
+
+Terms and counts stay in the row itself, because every search for words reads them."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""
