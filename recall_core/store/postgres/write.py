@@ -266,9 +266,11 @@ class PostgresWriter:
         self._execute("DELETE FROM term WHERE df <= 0 AND term = ANY(%s::text[])", (terms,))
         counted = ", ".join(f"{name} = {name} + %s" for name in _COUNTS)
         advanced = "generation = generation + 1, digest_sum = %s, last_document = %s, last_chunk = %s"
-        sql = f"UPDATE store SET {advanced}, {counted}"
+        sql = f"UPDATE store SET {advanced}, {counted} RETURNING chunks"
         numbers = self._sum, self._last_document, self._last_chunk
-        self._execute(sql, (*numbers, *(self._counts[name] for name in _COUNTS)))
+        ((chunks,),) = self._execute(sql, (*numbers, *(self._counts[name] for name in _COUNTS)))
+        if self._counts["chunks"] >= max(_WAITING_CHUNKS, chunks // 2):
+            self._execute("ANALYZE document, chunk, embedding, term")  # plans for the new size, before autovacuum
 
     def _insert(self, document: NewDocument, doc_id: str, file: str, mtime: str) -> None:
         self._last_document += 1
