@@ -82,11 +82,12 @@ _RULES = (
 
 def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     """Create a store in a folder."""
-    if request.store is not None:
+    is_on_server = request.store is not None and "://" in request.store
+    if request.store is not None and not is_on_server:
         raise UsageError("conflicting_flags", "init takes a folder instead of --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
-    settings = tuple(flags.set or ())
+    settings = (*(flags.set or ()), *((f"store_path={request.store}",) if is_on_server else ()))
     if not os.path.exists(Path(folder) / FILE_NAME):  # noqa: PTH110 - False, not an error, without permission
         is_named = flags.embedding is not None or any(each.strip().startswith("embedding") for each in settings)
         own = dict(personal.load(os.environ).of_new_store(with_embedder=not is_named))
@@ -107,6 +108,10 @@ def choose_embedder(folder: Path, settings: tuple[str, ...]) -> str | None:
 
 def created_lines(made: StatsResponse) -> Iterator[str]:
     """Yield the new files, the embedder, missing parsers, and the next command."""
+    if "://" in made["store"]["path"]:
+        yield f"{'created':<10}{made['store']['path']}, named in {FILE_NAME}"
+        yield f"{'next':<10}{Hint('add', 'PATH')}"
+        return
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
     store = None if path.parent == caller.folder() else str(path)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from recall_core import evaluate, maintain, views
 from recall_core.api.engine import Engine
+from recall_core.api.stores import store_kind, store_url
 from recall_core.config import assignments, find_outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt, UnknownTarget, UsageError
@@ -36,6 +37,7 @@ from recall_core.retrieve.targets import (
 )
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import Hint
+from recall_core.store.values import Level
 from recall_core.text import behind, is_storable, nfc
 from recall_core.words.analyzer import Analyzer
 
@@ -68,6 +70,8 @@ def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         view["vector_index"] = maintain.embedders.view_of(store, lambda: engine.embedder, engine.usable)
     if older := find_outdated(engine.config, engine.toml):
         view["older_settings"] = list(assignments({key: getattr(engine.config, key) for key in older}))
+    if lacking := {*get_args(Level)} - store_kind(store_url(store.path).kind).levels:
+        view["not_offered"] = sorted(lacking)
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats: StatsView = {
         "took_ms": took_ms,

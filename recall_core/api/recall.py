@@ -74,8 +74,11 @@ class Recall:
             opened, config, found = stores.open_store(place, is_vouched=trust)
         except StoreError as error:
             url = stores.store_url(store or str(start or "."))
-            if not create or error.code != "no_store" or url.kind != "sqlite":
+            if not create or error.code != "no_store":
                 raise
+            if url.kind != "sqlite":
+                stores.create(url, place.config).close()
+                return cls.open(store, start=start, trust=trust)
             folder, name = spot(url.where)
             cls.init(folder, settings={"store_path": name} if name else {}, name=name, trust=trust)
             return cls.open(store, start=start, trust=trust)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 import recall_core
 from recall_core import contract, embed, maintain, paths
 from recall_core import store as stores
+from recall_core._lazy import urls
 from recall_core.config import (
     CUTTING,
     FILE_NAME,
@@ -32,7 +33,7 @@ from recall_core.embed.trust import BASE, COUNTER, EMBEDDER, STORE, FoundSetting
 from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
-from recall_core.shell import Hint, flag
+from recall_core.shell import Hint, flag, install_extra
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
 from recall_core.text import is_storable
@@ -42,7 +43,10 @@ from recall_core.words.versions import words_of
 if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
 
-STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
+STORE_KINDS: dict[str, str] = {
+    "sqlite": "recall_core.store.sqlite.store:SQLITE",
+    "postgresql": "recall_core.store.postgres.store:POSTGRES",
+}
 """Built-in store kinds: name to `module:attribute` of a StoreKind, imported on use."""
 STORE_GROUP = "recall.store"
 """The entry points of plug-ins, each a StoreKind, for names that are not built in."""
@@ -73,7 +77,11 @@ def store_kind(name: str) -> StoreKind:
 
     if name in STORE_KINDS:
         module, _, attribute = STORE_KINDS[name].partition(":")
-        return cast(StoreKind, getattr(import_module(module), attribute))
+        try:
+            return cast(StoreKind, getattr(import_module(module), attribute))
+        except ImportError as error:
+            message = f"Stores of the kind {name} need a package that cannot be loaded: {error}."
+            raise UsageError("store_kind_unavailable", message, hint=install_extra("postgres")) from error
 
     points = recall_core.plug_ins.find(STORE_GROUP)
     if name not in points:
@@ -122,8 +130,8 @@ def find(store: str | None, *, start: Path | None) -> StorePlace:
             return _beside(path / FILE_NAME)
         toml = path.parent / FILE_NAME
         config = load(toml)
-        base = _base(config, toml, path)
-        return StorePlace(StoreUrl("sqlite", str(path)), config, base, toml, needs=(BASE, COUNTER))
+        url = StoreUrl("sqlite", str(path))
+        return StorePlace(url, config, _base(config, toml, url), toml, needs=(BASE, COUNTER))
     first = paths.absolute(start or Path())
     nearest = _nearest(first)
     if nearest is None:
@@ -167,13 +175,20 @@ def _nowhere(first: Path) -> StoreError:
 
 def _beside(toml: Path) -> StorePlace:
     config = load(toml)
-    path = toml.parent / config.store_path
-    base = _base(config, toml, path)
-    return StorePlace(StoreUrl("sqlite", str(path)), config, base, toml, needs=(STORE, BASE, COUNTER))
+    url = _named_in(toml.parent, config.store_path)
+    return StorePlace(url, config, _base(config, toml, url), toml, needs=(STORE, BASE, COUNTER))
 
 
-def _base(config: Config, toml: Path, database: Path) -> Path:
-    return paths.spelt(toml.parent / paths.expand(config.base)) if config.base else database.parent
+def _base(config: Config, toml: Path, url: StoreUrl) -> Path:
+    """Return the folder that paths of documents are relative to."""
+    if config.base:
+        return paths.spelt(toml.parent / paths.expand(config.base))
+    return Path(url.where).parent if url.kind == "sqlite" else toml.parent
+
+
+def _named_in(folder: Path, name: str) -> StoreUrl:
+    """Return the store that settings in this folder name: a URL with `//`, or a file."""
+    return store_url(name) if "://" in name else StoreUrl("sqlite", str(folder / name))
 
 
 class OpenedStore(NamedTuple):
@@ -312,8 +327,10 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         kept = _keep(found, has_flags=any((embedding, language, settings)))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
-    path /= name or config.store_path
-    url = StoreUrl("sqlite", str(path))
+    url = _named_in(path, name or config.store_path)
+    if _has_password(url):
+        message = f"store_path would write a password into {FILE_NAME}."
+        raise ConfigError("password_in_settings", message, hint="export PGPASSWORD=…, or write it into ~/.pgpass")
     mode = options.get("mode", PRIVATE)
     store = _make(url, config, mode) if is_new else create(url, config, mode)
     if is_new:
@@ -323,8 +340,13 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
             store.close()
             store_kind(url.kind).discard(url.where)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
-    place = StorePlace(url, config, _base(config, toml, path), toml)
+    place = StorePlace(url, config, _base(config, toml, url), toml)
     return NewStore(place, store, (*warnings, *_settle(place, kept)))
+
+
+def _has_password(url: StoreUrl) -> bool:
+    parts = urls.urlsplit(url.where)
+    return url.kind != "sqlite" and bool(parts.password or "password" in dict(urls.parse_qsl(parts.query)))
 
 
 def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:

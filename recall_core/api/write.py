@@ -53,7 +53,7 @@ from recall_core.retrieve.asking import Ask
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import AGAIN, REST, Hint, flag
 from recall_core.store.port import Store
-from recall_core.store.values import KnownRoot, RerankVector, Source
+from recall_core.store.values import KnownRoot, RerankVector, Source, not_offered_error
 from recall_core.types import MetaValue, Progress, Root, Skip, Stage
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ def backup(
     only its owner may read it.
     """
     kind = store_kind(store_url(engine.store.path).kind)
+    if "care" not in kind.levels:
+        raise not_offered_error("backups")
     view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
 

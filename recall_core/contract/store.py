@@ -67,6 +67,8 @@ class StoreView(FileParts):
     older_settings: NotRequired[list[str]]
     """Settings that recall.toml does not set and that are different in new stores."""
     vector_index: NotRequired[VectorIndexView]
+    not_offered: NotRequired[list[str]]
+    """Levels that this kind of store does not offer: `write` or `care`."""
 
 
 class ListedView(TypedDict):

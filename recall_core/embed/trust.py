@@ -200,6 +200,9 @@ class FoundSettings(NamedTuple):
     def _store(self) -> Iterator[Act]:
         """Yield an act if the database is not in the folder of its settings."""
         name, folder = self.config.store_path, self.toml.parent
+        if "://" in name:
+            yield Act(STORE, name, network=True)
+            return
         if os.path.basename(name) == name and not os.path.islink(folder / name) and name != "..":  # noqa: PTH114, PTH119
             return
         place = os.path.realpath(folder / name)
@@ -360,7 +363,7 @@ def describe(act: Act) -> str:
     texts = _TEXTS.get(act.role, "")
     model = f" as model {act.model}" if act.model else ""
     if act.role == "store":
-        text = f"keep the store outside of its own folder, at {act.what}"
+        text = f"keep the store outside of its own folder, at {_strip_secrets(act.what)}"
     elif act.role == BASE:
         text = f"read the files of its documents outside of its own folder, below {act.what}"
     elif act.role == SYNC:

@@ -215,6 +215,8 @@ def _ask(
         raise
     except Exception as error:  # noqa: BLE001 - damage to one check must not stop the others
         finding = Finding("error", f"the check failed: {type(error).__name__}: {error}")
+        if isinstance(error, UsageError) and error.code == "not_offered":
+            finding = Finding("ok", "not checked: this kind of store does not offer it")
     view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
     if finding.severity != "ok":
         view["fix"] = finding.fix or remedy
@@ -235,6 +237,8 @@ def _tokens(store: Store, own: Own) -> Finding:
     try:
         return store.check("tokens")
     except UsageError as error:
+        if error.code == "not_offered":
+            raise
         fix = f"restore the file, or {Hint('rechunk', counter='approx-2')}"
         return Finding("warning", f"not counted: {error.message}", fix)
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         FilterCounts,
         FolderListing,
         KnownRoot,
+        Level,
         ListedDocument,
         Lost,
         MadeWith,
@@ -363,6 +364,10 @@ class StoreKind(Protocol):
     @property
     def name(self) -> str:
         """The part of the URL before the colon."""
+
+    @property
+    def levels(self) -> frozenset[Level]:
+        """What its stores offer. The rest raises UsageError `not_offered`."""
 
     def open(self, where: str) -> Store:
         """Open an existing store. Raises StoreError, StoreCorrupt or StoreLocked with a hint."""

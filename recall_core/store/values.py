@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from recall_core._lazy import np
 from recall_core.config import Config
-from recall_core.errors import StoreError
+from recall_core.errors import StoreError, UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.types import UNIT_TOLERANCE, Root, Vector
 
@@ -113,6 +113,10 @@ class JudgementRow(NamedTuple):
     end: int
     grade: int
 
+
+Level = Literal["search", "write", "care"]
+"""search: `port.Search` and `port.Catalog`. write: `Store.writer`, judgements, compact and purge. care: the rest of
+`care.Maintenance`."""
 
 Capability = Literal["lexical_fts", "estimates", "signatures"]
 """lexical_fts: the store can run a RawQuery in its own full-text syntax."""
@@ -224,6 +228,12 @@ class ReembedTarget(NamedTuple):
     embedder: str
     dimension: int
     command: str
+
+
+def not_offered_error(what: str) -> UsageError:
+    """Return the error for something that this kind of store does not offer."""
+    message = f"This kind of store does not offer {what}."
+    return UsageError("not_offered", message, hint="use a store in a file, or the server's own tools")
 
 
 def given_error(count: int) -> StoreError:

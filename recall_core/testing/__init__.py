@@ -7,13 +7,16 @@ from recall_core.testing.embedders import (
     RerankerConformance,
 )
 from recall_core.testing.parsers import ParserConformance
-from recall_core.testing.stores import StoreConformance
+from recall_core.testing.stores import CareConformance, SearchConformance, StoreConformance, WriteConformance
 
 __all__ = [
+    "CareConformance",
     "CounterConformance",
     "DeterministicEmbedderConformance",
     "EmbedderConformance",
     "ParserConformance",
     "RerankerConformance",
+    "SearchConformance",
     "StoreConformance",
+    "WriteConformance",
 ]

@@ -1,4 +1,4 @@
-"""Conformance tests for stores. The author of a store subclasses them:
+"""Conformance tests for stores. The author of a store subclasses them, or the class of each level that it offers:
 
     class TestMine(StoreConformance):
         def new(self, **recorded):
@@ -65,12 +65,33 @@ from recall_core.types import Chunk, LiteralQuery, Phrase, RawQuery, Root, Vecto
 SHARED = "otter river"
 
 
-class CopiesConformance:
-    """The part of `StoreConformance` on copies."""
+class MakesStores:
+    """Makes the stores of the tests. `new` returns a fresh store; the subclass deletes it afterwards."""
+
+    def new(self, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
+        """Return a new, empty store with these properties."""
+        raise NotImplementedError
+
+    def again(self, store: Store) -> Store | None:
+        """Return the same store, opened a second time; None if that is impossible."""
+        return None
 
     def empty(self) -> Store:
         """Return a new store without documents."""
-        raise NotImplementedError
+        identity, dimension = EMBEDDER.identity, EMBEDDER.dimension
+        return self.new(embedder=identity, dimension=dimension, counter="whitespace", chunker="boundary-1:9:0:99")
+
+    def filled(self) -> Store:
+        """Return a new store of a few files: tagged, with metadata, with records, in another script, and an empty
+        one.
+        """
+        store = self.empty()
+        put(store, *files())
+        return store
+
+
+class CopiesConformance(MakesStores):
+    """The part of `StoreConformance` on copies."""
 
     def test_equal_texts_are_recognized_as_chunks_come_and_go(self) -> None:
         store = self.empty()
@@ -114,16 +135,8 @@ PATHS = (
 )
 
 
-class ListedConformance:
+class ListedConformance(MakesStores):
     """The part of `StoreConformance` on lists of documents."""
-
-    def empty(self) -> Store:
-        """Return a new store without documents."""
-        raise NotImplementedError
-
-    def filled(self) -> Store:
-        """Return a new store of a few files."""
-        raise NotImplementedError
 
     def test_list_sums_the_chunks_of_each_live_document(self) -> None:
         store = self.filled()
@@ -158,12 +171,8 @@ class ListedConformance:
                 assert store.list_documents("n", glob="*", limit=limit, offset=offset) == (total, page)
 
 
-class SignatureConformance:
+class SignatureConformance(MakesStores):
     """The part for stores with the capability `signatures`."""
-
-    def filled(self) -> Store:
-        """Return a new store of a few files."""
-        raise NotImplementedError
 
     def test_signatures_propose_the_nearest_rows(self) -> None:
         store = self.filled()
@@ -191,12 +200,8 @@ def by_signature(store: Store, vector: Vector, signing: Signing, where: Expr | N
     return sorted((rowid for rowid in rowids if rowid in far), key=far.__getitem__)
 
 
-class VocabularyConformance:
+class VocabularyConformance(MakesStores):
     """The part of `StoreConformance` on words and terms."""
-
-    def filled(self) -> Store:
-        """Return a new store of a few files."""
-        raise NotImplementedError
 
     def test_words_are_folded_and_stemmed_like_the_index(self) -> None:
         store = self.filled()
@@ -231,31 +236,213 @@ class VocabularyConformance:
         assert (after["blue"], after["orca"]) == (before["blue"] + 1, before.get("orca", 0) + 1)
 
 
-class StoreConformance(CopiesConformance, ListedConformance, SignatureConformance, VocabularyConformance):
-    """Requirements of every store. `new` returns a fresh store; the subclass deletes it afterwards."""
+class SearchConformance(CopiesConformance, ListedConformance, VocabularyConformance):
+    """Requirements of the level `search`."""
 
-    def new(self, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
-        """Return a new, empty store with these properties."""
-        raise NotImplementedError
+    def test_stored_text_comes_back_verbatim(self) -> None:
+        store = self.filled()
+        for file in files():
+            for document in file.documents:
+                doc_id = document.id
+                rows = store.chunks_of(doc_id)
+                assert store.fetch([row.rowid for row in rows]) == rows
+                assert store.document_at(document.path) == doc_id
+                assert [row.chunk.text for row in rows] == [chunk.text for chunk in document.chunks]
+                assert store.text_of(doc_id) == "".join(chunk.text for chunk in document.chunks)
+                (kept,) = store.documents([store.rowid("doc", doc_id)]).values()
+                assert (kept.path, kept.title, kept.source) == (document.path, document.title, document.source)
+                assert (kept.meta, store.marks_of(doc_id)) == (document.meta, document.marks)
+                assert (kept.tags, kept.mtime) == (tuple(sorted(document.tags)), utc(file.mtime_ns))
+        assert [file.path for file in store.files()] == sorted(file.path for file in files())
+        assert list(store.live_files()) == sorted(files(), key=lambda file: file.path)
 
-    def again(self, store: Store) -> Store | None:
-        """Return the same store, opened a second time; None if that is impossible."""
-        return None
+    def test_store_of_equal_files_answers_equally(self) -> None:
+        store, other = self.filled(), self.empty()
+        put(other, *store.live_files())
+        assert other.info().digest == store.info().digest
+        assert list(other.live_files()) == list(store.live_files())
 
-    def empty(self) -> Store:
-        """Return a new store without documents."""
-        identity, dimension = EMBEDDER.identity, EMBEDDER.dimension
-        return self.new(embedder=identity, dimension=dimension, counter="whitespace", chunker="boundary-1:9:0:99")
+    def test_rows_are_in_natural_order(self) -> None:
+        store = self.filled()
+        keys = store.candidates(None)
+        assert list(keys) == sorted(keys, key=lambda key: (key.path, key.offset))
+        assert store.candidates(None, rowids=[keys[3].rowid, keys[1].rowid, -1]) == (keys[1], keys[3])
+        assert [row.rowid for row in store.fetch([keys[2].rowid, keys[0].rowid])] == [keys[2].rowid, keys[0].rowid]
 
-    def filled(self) -> Store:
-        """Return a new store of a few files: tagged, with metadata, with records, in another script, and an empty
-        one.
-        """
-        store = self.empty()
-        put(store, *files())
-        return store
+    def test_filter_passes_the_rows_it_means(self) -> None:
+        store = self.filled()
+        rows = rows_of(store)
+        titles = {row.chunk.id: row.doc.title for row in rows}
 
-    # Writes.
+        def has_words(text: str, chunk: Chunk) -> bool:
+            return any(store.analyzer.spans(each, [text]) for each in (chunk.text, titles[chunk.id]))
+
+        for row in rows:
+            assert store.has_words("Blue fishes", row.chunk) == has_words("Blue fishes", row.chunk)
+        for text in (*FILTERS, *CHUNK_FILTERS):
+            where = parse_filter(text)
+            passing = [row.rowid for row in rows if match(where, row, has_words)]
+            assert rowids_of(store, where) == passing, text
+            assert store.filter_counts(where, table="chunk").passing_all == len(passing), text
+            documents = store.documents([rowid for rowid, _ in page(store, None, "doc")])
+            kept = [
+                rowid
+                for rowid, document in documents.items()
+                if match_document(
+                    where, document, [row.chunk for row in rows if row.doc.id == document.id], has_words
+                )
+            ]
+            assert sorted(rowid for rowid, _ in page(store, where, "doc")) == sorted(kept), text
+
+    def test_title_equal_to_the_text_counts_once(self) -> None:
+        store, other = self.filled(), self.empty()
+        put(store, title_of("t.jsonl#1", "quokka 色 quokka swims"))
+        rows = [row for row in rows_of(store) if row.chunk.is_title]
+        assert rows == store.chunks_of(store.document_at("t.jsonl#1") or "")
+        assert "".join(row.chunk.text for row in rows) == rows[0].doc.title == "quokka 色 quokka swims"
+        assert store.occurrences(query_of(store, "quokka"), None).counts == ({row.rowid: (0, 1) for row in rows},)
+        put(other, *store.live_files())
+        assert (list(other.live_files()), other.info().digest) == (list(store.live_files()), digest_by_rule(store))
+
+    def test_pages_add_up_to_the_whole_list(self) -> None:
+        store = self.filled()
+        for table in ("chunk", "doc"):
+            whole = page(store, None, table)
+            parts = [page(store, None, table, limit=2, offset=start) for start in range(0, len(whole) + 1, 2)]
+            assert [row for part in parts for row in part] == whole
+            assert store.scan(None, table=table, order=(), limit=0, offset=0) == (len(whole), [])
+        assert [chunk for _, chunk in page(store, None, "chunk")] == [key.rowid for key in store.candidates(None)]
+
+    def test_lexical_values_equal_the_formula_of_the_core(self) -> None:
+        store = self.filled()
+        everything = [key.rowid for key in store.candidates(None)]
+        for text in QUESTIONS:
+            for how in ("any", "all"):
+                query = query_of(store, text, how)
+                counts = store.occurrences(query, None)
+                joined = any if how == "any" else all
+                holding = {rowid for rowid in everything if joined(rowid in held for held in counts.counts)}
+                found = store.lexical(query, where=None, k=None, title_weight=2.0)
+                assert found.keys() == holding, text
+                expected = scores(counts, list(found), Config(title_weight=2.0))
+                assert all(map(is_close, found.values(), expected)), text
+                some = store.lexical_scores(query, everything[1:], title_weight=2.0)
+                assert some == {rowid: raw for rowid, raw in found.items() if rowid != everything[0]}, text
+
+    def test_statistics_count_rows_with_a_phrase(self) -> None:
+        store = self.filled()
+        for text in QUESTIONS:
+            query = query_of(store, text)
+            counts, terms = store.occurrences(query, None), store.term_stats(query)
+            assert [term.df for term in terms] == [len(held) for held in counts.counts]
+            assert list(terms) == [weight_of(store, *each) for each in zip(query.phrases, terms, strict=True)]
+            rowids = list(store.lexical(query, where=None, k=None, title_weight=1.0))
+            assert store.phrases(query, terms, rowids).counts == counts.counts
+
+    def test_bounded_list_contains_best_rows_and_phrase_rows(self) -> None:
+        store = self.filled()
+        for text in ('blue "fish swim"', 'fish blue "fish two"', '"two fish" "red fish" blue', '"unheard of" blue'):
+            query = query_of(store, text)
+            for k in (2, 9):
+                bounded = store.lexical(query, where=None, k=k, title_weight=1.0)
+                assert list(bounded.items()) == bounded_by_rule(store, query, k), text
+
+    def test_filter_applies_before_the_limit(self) -> None:
+        store = self.filled()
+        query, vector = query_of(store, "fish blue"), vector_of("fish")
+        for text in FILTERS:
+            where = parse_filter(text)
+            passing = set(rowids_of(store, where))
+            found = store.lexical(query, where=None, k=None, title_weight=1.0)
+            wanted = best(store, {rowid: raw for rowid, raw in found.items() if rowid in passing}, 2)
+            assert list(store.lexical(query, where=where, k=2, title_weight=1.0).items()) == wanted, text
+            near = {rowid: each for rowid, each in store.cosines(vector, where=None).items() if rowid in passing}
+            assert store.cosines(vector, where=where) == near, text
+            answer, order = store.nearest(vector, where=where, k=2), best(store, near, len(near))
+            assert answer.cosines.keys() <= passing
+            assert not answer.is_exact or list(answer.cosines.items()) == order[:2], text
+            assert [store.ahead(vector, each, where=where) for each, _ in order] == list(range(len(order))), text
+
+    def test_cosines_are_exact_to_the_sixth_decimal(self) -> None:
+        store = self.filled()
+        put(store, file_of("late.txt", [BETWEEN]))
+        rowids = [key.rowid for key in store.candidates(None)]
+        for text in ("one blue fish", *NEARLY_HALF):
+            asked = vector_of(text)
+            exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
+            assert (store.cosines(asked, where=None), find_misjudged(store, asked, exact)) == (exact, []), text
+            some = store.cosines(asked, where=None, rowids=rowids[:2])
+            assert some == {rowid: exact[rowid] for rowid in rowids[:2]}, text
+
+    def test_vectors_are_found_by_chunk_and_by_text(self) -> None:
+        store = self.filled()
+        chunks = [chunk for file in files() for document in file.documents for chunk in document.chunks]
+        known = store.cached_vectors([chunk.text_hash for chunk in chunks] + [b"\0" * 32])
+        assert known == {chunk.text_hash: chunk.vector for chunk in chunks}
+        with store.writer() as writer:
+            writer.keep_vectors({b"\1" * 32: (vector_of("later"), 1)})
+        assert store.cached_vectors([b"\1" * 32]) == {b"\1" * 32: vector_of("later")}
+
+    def test_raw_syntax_works_or_is_not_offered(self) -> None:
+        store = self.filled()
+        if "lexical_fts" in store.capabilities:
+            assert [store.syntax_error(RawQuery(text)) is None for text in ("fish", '"')] == [True, False]
+            raw = store.lexical(RawQuery("fish"), where=None, k=None, title_weight=1.0)
+            assert raw == lexical_of(store, "fish")
+
+    def test_path_id_and_unique_prefix_name_one_thing(self) -> None:
+        store = self.filled()
+        for row in rows_of(store):
+            assert store.resolve(row.chunk.id) == store.resolve(row.chunk.id[:12]) == [("chunk", row.chunk.id)]
+            assert store.rowid("chunk", row.chunk.id) == row.rowid
+            assert store.resolve(row.doc.path) == store.resolve(row.doc.id[:12]) == [("doc", row.doc.id)]
+        assert store.resolve("unheard.txt") == store.resolve("\ud800") == store.resolve("") == []
+
+    def test_chunks_are_found_by_place_and_text(self) -> None:
+        store = self.filled()
+        first, second = rows_of(store)[:2]
+        doc_id = first.doc.id
+        assert store.chunks_of_lines(doc_id, 2, 9) == [second.rowid]
+        assert store.chunks_near(doc_id, first.chunk.end - 1, first.chunk.end) == [first.rowid]
+        assert store.chunks_with("blue") == [row.rowid for row in rows_of(store) if "blue" in row.chunk.text]
+        assert len(store.chunks_of_file("d.jsonl")) == 2
+        assert store.chunks_of_file("d.jsonl", place="line 9") == []
+        short = ("b/c.md", "d.jsonl#1", "d.jsonl#2")
+        assert set(store.short_documents(1)) == {row.rowid for row in rows_of(store) if row.doc.path in short}
+        doc_rowid = store.rowid("doc", doc_id)
+        assert store.chunk_counts([doc_rowid]) == {doc_rowid: 2}
+
+    def test_paths_are_found_below_a_folder_and_by_words(self) -> None:
+        store = self.filled()
+        assert store.paths_below("b") == ["b/c.md"]
+        assert store.paths_below("d.jsonl") == ["d.jsonl#1", "d.jsonl#2"]
+        assert store.paths_below(".") == [path for path, _ in store.document_files()]
+        assert store.paths_with(["TXT", "e"], 9) == ["e.txt", "empty.txt"]
+        assert store.paths_with(["txt"], 1) == ["a.txt"]
+        assert store.folder("b/", 9) == FolderListing((FolderEntry("c.md", "file", 1, 1),), 1)
+        whole, info = store.folder("", 9), store.info()
+        assert [each.kind for each in whole.entries] == ["folder", "file", "records", "file", "file"]
+        assert store.folder("", 2) == FolderListing(whole.entries[:2], whole.total)
+        assert sum(each.chunks for each in whole.entries) == info.chunks
+        assert list(map(tuple, store.vocabulary(1).values(Field("doc", "tag"), ""))) == [("x", 2)]
+
+    def test_reads_in_one_snapshot_agree(self) -> None:
+        store = self.filled()
+        other = self.again(store)
+        if other is None:
+            return
+        seen = store.changes()
+        with store.reading():
+            before = store.info()
+            put(other, file_of("new.txt", ["new fish\n"]))
+            assert (store.info(), store.document_at("new.txt")) == (before, None)
+        assert store.document_at("new.txt") is not None
+        assert store.changes() != seen
+        other.close()
+
+
+class WriteConformance(MakesStores):
+    """Requirements of the level `write`."""
 
     def test_only_an_empty_store_takes_another_language(self) -> None:
         store = self.empty()
@@ -278,23 +465,6 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (info.documents, info.chunks, info.vectors, info.tombstones, info.generation) == (0, 0, 0, 0, 0)
         assert (info.embedder, info.counter, info.snapshot) == (EMBEDDER.identity, "whitespace", "")
         assert (store.candidates(None), list(store.files()), store.roots(), store.judgements()) == ((), [], (), [])
-
-    def test_stored_text_comes_back_verbatim(self) -> None:
-        store = self.filled()
-        for file in files():
-            for document in file.documents:
-                doc_id = document.id
-                rows = store.chunks_of(doc_id)
-                assert store.fetch([row.rowid for row in rows]) == rows
-                assert store.document_at(document.path) == doc_id
-                assert [row.chunk.text for row in rows] == [chunk.text for chunk in document.chunks]
-                assert store.text_of(doc_id) == "".join(chunk.text for chunk in document.chunks)
-                (kept,) = store.documents([store.rowid("doc", doc_id)]).values()
-                assert (kept.path, kept.title, kept.source) == (document.path, document.title, document.source)
-                assert (kept.meta, store.marks_of(doc_id)) == (document.meta, document.marks)
-                assert (kept.tags, kept.mtime) == (tuple(sorted(document.tags)), utc(file.mtime_ns))
-        assert [file.path for file in store.files()] == sorted(file.path for file in files())
-        assert list(store.live_files()) == sorted(files(), key=lambda file: file.path)
 
     def test_file_is_replaced_as_a_whole(self) -> None:
         store = self.filled()
@@ -384,197 +554,6 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.info().digest == digest_by_rule(store)
         assert [file.mtime_ns for file in store.files() if file.path == "e.txt"] == [MTIME_NS + 5_000]
 
-    def test_store_of_equal_files_answers_equally(self) -> None:
-        store, other = self.filled(), self.empty()
-        put(other, *store.live_files())
-        assert other.info().digest == store.info().digest
-        assert list(other.live_files()) == list(store.live_files())
-
-    # Queries.
-
-    def test_rows_are_in_natural_order(self) -> None:
-        store = self.filled()
-        keys = store.candidates(None)
-        assert list(keys) == sorted(keys, key=lambda key: (key.path, key.offset))
-        assert store.candidates(None, rowids=[keys[3].rowid, keys[1].rowid, -1]) == (keys[1], keys[3])
-        assert [row.rowid for row in store.fetch([keys[2].rowid, keys[0].rowid])] == [keys[2].rowid, keys[0].rowid]
-
-    def test_filter_passes_the_rows_it_means(self) -> None:
-        store = self.filled()
-        rows = rows_of(store)
-        titles = {row.chunk.id: row.doc.title for row in rows}
-
-        def has_words(text: str, chunk: Chunk) -> bool:
-            return any(store.analyzer.spans(each, [text]) for each in (chunk.text, titles[chunk.id]))
-
-        for row in rows:
-            assert store.has_words("Blue fishes", row.chunk) == has_words("Blue fishes", row.chunk)
-        for text in (*FILTERS, *CHUNK_FILTERS):
-            where = parse_filter(text)
-            passing = [row.rowid for row in rows if match(where, row, has_words)]
-            assert rowids_of(store, where) == passing, text
-            assert store.filter_counts(where, table="chunk").passing_all == len(passing), text
-            documents = store.documents([rowid for rowid, _ in page(store, None, "doc")])
-            kept = [
-                rowid
-                for rowid, document in documents.items()
-                if match_document(
-                    where, document, [row.chunk for row in rows if row.doc.id == document.id], has_words
-                )
-            ]
-            assert sorted(rowid for rowid, _ in page(store, where, "doc")) == sorted(kept), text
-
-    def test_title_equal_to_the_text_counts_once(self) -> None:
-        store, other = self.filled(), self.empty()
-        put(store, title_of("t.jsonl#1", "quokka 色 quokka swims"))
-        rows = [row for row in rows_of(store) if row.chunk.is_title]
-        assert rows == store.chunks_of(store.document_at("t.jsonl#1") or "")
-        assert "".join(row.chunk.text for row in rows) == rows[0].doc.title == "quokka 色 quokka swims"
-        assert store.occurrences(query_of(store, "quokka"), None).counts == ({row.rowid: (0, 1) for row in rows},)
-        put(other, *store.live_files())
-        assert (list(other.live_files()), other.info().digest) == (list(store.live_files()), digest_by_rule(store))
-        assert store.check("fulltext").severity == store.check("texts").severity == "ok"
-
-    def test_pages_add_up_to_the_whole_list(self) -> None:
-        store = self.filled()
-        for table in ("chunk", "doc"):
-            whole = page(store, None, table)
-            parts = [page(store, None, table, limit=2, offset=start) for start in range(0, len(whole) + 1, 2)]
-            assert [row for part in parts for row in part] == whole
-            assert store.scan(None, table=table, order=(), limit=0, offset=0) == (len(whole), [])
-        assert [chunk for _, chunk in page(store, None, "chunk")] == [key.rowid for key in store.candidates(None)]
-
-    def test_lexical_values_equal_the_formula_of_the_core(self) -> None:
-        store = self.filled()
-        everything = [key.rowid for key in store.candidates(None)]
-        for text in QUESTIONS:
-            for how in ("any", "all"):
-                query = query_of(store, text, how)
-                counts = store.occurrences(query, None)
-                joined = any if how == "any" else all
-                holding = {rowid for rowid in everything if joined(rowid in held for held in counts.counts)}
-                found = store.lexical(query, where=None, k=None, title_weight=2.0)
-                assert found.keys() == holding, text
-                expected = scores(counts, list(found), Config(title_weight=2.0))
-                assert all(map(is_close, found.values(), expected)), text
-                some = store.lexical_scores(query, everything[1:], title_weight=2.0)
-                assert some == {rowid: raw for rowid, raw in found.items() if rowid != everything[0]}, text
-
-    def test_statistics_count_rows_with_a_phrase(self) -> None:
-        store = self.filled()
-        for text in QUESTIONS:
-            query = query_of(store, text)
-            counts, terms = store.occurrences(query, None), store.term_stats(query)
-            assert [term.df for term in terms] == [len(held) for held in counts.counts]
-            assert list(terms) == [weight_of(store, *each) for each in zip(query.phrases, terms, strict=True)]
-            rowids = list(store.lexical(query, where=None, k=None, title_weight=1.0))
-            assert store.phrases(query, terms, rowids).counts == counts.counts
-
-    def test_bounded_list_contains_best_rows_and_phrase_rows(self) -> None:
-        store = self.filled()
-        for text in ('blue "fish swim"', 'fish blue "fish two"', '"two fish" "red fish" blue', '"unheard of" blue'):
-            query = query_of(store, text)
-            for k in (2, 9):
-                bounded = store.lexical(query, where=None, k=k, title_weight=1.0)
-                assert list(bounded.items()) == bounded_by_rule(store, query, k), text
-
-    def test_filter_applies_before_the_limit(self) -> None:
-        store = self.filled()
-        query, vector = query_of(store, "fish blue"), vector_of("fish")
-        for text in FILTERS:
-            where = parse_filter(text)
-            passing = set(rowids_of(store, where))
-            found = store.lexical(query, where=None, k=None, title_weight=1.0)
-            wanted = best(store, {rowid: raw for rowid, raw in found.items() if rowid in passing}, 2)
-            assert list(store.lexical(query, where=where, k=2, title_weight=1.0).items()) == wanted, text
-            near = {rowid: each for rowid, each in store.cosines(vector, where=None).items() if rowid in passing}
-            assert store.cosines(vector, where=where) == near, text
-            answer, order = store.nearest(vector, where=where, k=2), best(store, near, len(near))
-            assert answer.cosines.keys() <= passing
-            assert not answer.is_exact or list(answer.cosines.items()) == order[:2], text
-            assert [store.ahead(vector, each, where=where) for each, _ in order] == list(range(len(order))), text
-
-    def test_cosines_are_exact_to_the_sixth_decimal(self) -> None:
-        store = self.filled()
-        put(store, file_of("late.txt", [BETWEEN]))
-        rowids = [key.rowid for key in store.candidates(None)]
-        for text in ("one blue fish", *NEARLY_HALF):
-            asked = vector_of(text)
-            exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
-            assert (store.cosines(asked, where=None), find_misjudged(store, asked, exact)) == (exact, []), text
-            some = store.cosines(asked, where=None, rowids=rowids[:2])
-            assert some == {rowid: exact[rowid] for rowid in rowids[:2]}, text
-
-    def test_vectors_are_found_by_chunk_and_by_text(self) -> None:
-        store = self.filled()
-        chunks = [chunk for file in files() for document in file.documents for chunk in document.chunks]
-        known = store.cached_vectors([chunk.text_hash for chunk in chunks] + [b"\0" * 32])
-        assert known == {chunk.text_hash: chunk.vector for chunk in chunks}
-        with store.writer() as writer:
-            writer.keep_vectors({b"\1" * 32: (vector_of("later"), 1)})
-        assert store.cached_vectors([b"\1" * 32]) == {b"\1" * 32: vector_of("later")}
-
-    def test_raw_syntax_works_or_is_not_offered(self) -> None:
-        store = self.filled()
-        if "lexical_fts" in store.capabilities:
-            assert [store.syntax_error(RawQuery(text)) is None for text in ("fish", '"')] == [True, False]
-            raw = store.lexical(RawQuery("fish"), where=None, k=None, title_weight=1.0)
-            assert raw == lexical_of(store, "fish")
-
-    # Names and places.
-
-    def test_path_id_and_unique_prefix_name_one_thing(self) -> None:
-        store = self.filled()
-        for row in rows_of(store):
-            assert store.resolve(row.chunk.id) == store.resolve(row.chunk.id[:12]) == [("chunk", row.chunk.id)]
-            assert store.rowid("chunk", row.chunk.id) == row.rowid
-            assert store.resolve(row.doc.path) == store.resolve(row.doc.id[:12]) == [("doc", row.doc.id)]
-        assert store.resolve("unheard.txt") == store.resolve("\ud800") == store.resolve("") == []
-
-    def test_chunks_are_found_by_place_and_text(self) -> None:
-        store = self.filled()
-        first, second = rows_of(store)[:2]
-        doc_id = first.doc.id
-        assert store.chunks_of_lines(doc_id, 2, 9) == [second.rowid]
-        assert store.chunks_near(doc_id, first.chunk.end - 1, first.chunk.end) == [first.rowid]
-        assert store.chunks_with("blue") == [row.rowid for row in rows_of(store) if "blue" in row.chunk.text]
-        assert len(store.chunks_of_file("d.jsonl")) == 2
-        assert store.chunks_of_file("d.jsonl", place="line 9") == []
-        short = ("b/c.md", "d.jsonl#1", "d.jsonl#2")
-        assert set(store.short_documents(1)) == {row.rowid for row in rows_of(store) if row.doc.path in short}
-        doc_rowid = store.rowid("doc", doc_id)
-        assert store.chunk_counts([doc_rowid]) == {doc_rowid: 2}
-
-    def test_paths_are_found_below_a_folder_and_by_words(self) -> None:
-        store = self.filled()
-        assert store.paths_below("b") == ["b/c.md"]
-        assert store.paths_below("d.jsonl") == ["d.jsonl#1", "d.jsonl#2"]
-        assert store.paths_below(".") == [path for path, _ in store.document_files()]
-        assert store.paths_with(["TXT", "e"], 9) == ["e.txt", "empty.txt"]
-        assert store.paths_with(["txt"], 1) == ["a.txt"]
-        assert store.folder("b/", 9) == FolderListing((FolderEntry("c.md", "file", 1, 1),), 1)
-        whole, info = store.folder("", 9), store.info()
-        assert [each.kind for each in whole.entries] == ["folder", "file", "records", "file", "file"]
-        assert store.folder("", 2) == FolderListing(whole.entries[:2], whole.total)
-        assert sum(each.chunks for each in whole.entries) == info.chunks
-        assert list(map(tuple, store.vocabulary(1).values(Field("doc", "tag"), ""))) == [("x", 2)]
-
-    # Concurrency and maintenance.
-
-    def test_reads_in_one_snapshot_agree(self) -> None:
-        store = self.filled()
-        other = self.again(store)
-        if other is None:
-            return
-        seen = store.changes()
-        with store.reading():
-            before = store.info()
-            put(other, file_of("new.txt", ["new fish\n"]))
-            assert (store.info(), store.document_at("new.txt")) == (before, None)
-        assert store.document_at("new.txt") is not None
-        assert store.changes() != seen
-        other.close()
-
     def test_judgements_outlast_chunks_and_do_not_change_the_digest(self) -> None:
         store = self.filled()
         before = store.info()
@@ -593,17 +572,6 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             writer.remove(*rows[0][:4])
         assert (store.judgements(), store.judged_queries()) == (rows[1:], {"q1": "fish?"})
 
-    def test_reranker_vectors_are_kept_for_live_texts(self) -> None:
-        store = self.filled()
-        before = store.info()
-        own, vector = next(iter(store.texts_to_rerank("some", after=b"", limit=1))), EMBEDDER.embed(["red"])[0]
-        keys = (own, False), (b"gone", False), (own, True)
-        made = [RerankVector(*key, vector, before.generation) for key in keys]
-        assert store.keep_reranked("some", made, most_bytes=10**6)
-        found = [store.reranked("some", [own, b"gone"], is_query=each) for each in (False, True)]
-        assert (found, store.texts_reranked("some"), store.info()) == ([{own: vector}] * 2, 1, before)
-        assert (store.keep_reranked("some", [], most_bytes=0, may_wait=True), store.reranked_bytes()) == (True, 0)
-
     def test_compacting_and_purging_change_no_answer(self) -> None:
         store = self.filled()
         with store.writer() as writer:
@@ -619,6 +587,32 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.removed_path("e.txt") is None
         assert store.purge()
 
+    def test_chunker_can_change(self) -> None:
+        store = self.empty()
+        with store.writer() as writer:
+            writer.cut_by(chunker="boundary-1:5:0:99", counter="approx")
+        assert (store.info().chunker, store.info().counter) == ("boundary-1:5:0:99", "approx")
+
+
+class CareConformance(SignatureConformance):
+    """Requirements of the level `care`."""
+
+    def test_reranker_vectors_are_kept_for_live_texts(self) -> None:
+        store = self.filled()
+        before = store.info()
+        own, vector = next(iter(store.texts_to_rerank("some", after=b"", limit=1))), EMBEDDER.embed(["red"])[0]
+        keys = (own, False), (b"gone", False), (own, True)
+        made = [RerankVector(*key, vector, before.generation) for key in keys]
+        assert store.keep_reranked("some", made, most_bytes=10**6)
+        found = [store.reranked("some", [own, b"gone"], is_query=each) for each in (False, True)]
+        assert (found, store.texts_reranked("some"), store.info()) == ([{own: vector}] * 2, 1, before)
+        assert (store.keep_reranked("some", [], most_bytes=0, may_wait=True), store.reranked_bytes()) == (True, 0)
+
+    def test_title_equal_to_the_text_passes_the_checks_of_texts(self) -> None:
+        store = self.filled()
+        put(store, title_of("t.jsonl#1", "quokka 色 quokka swims"))
+        assert store.check("fulltext").severity == store.check("texts").severity == "ok"
+
     def test_sound_store_passes_every_check(self) -> None:
         store = self.filled()
         found = {code: store.check(code) for code in get_args(StoreCheck)}
@@ -627,12 +621,6 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         before = store.info()
         assert store.rebuild_indexes()
         assert store.info()._replace(generation=before.generation) == before
-
-    def test_chunker_can_change(self) -> None:
-        store = self.empty()
-        with store.writer() as writer:
-            writer.cut_by(chunker="boundary-1:5:0:99", counter="approx")
-        assert (store.info().chunker, store.info().counter) == ("boundary-1:5:0:99", "approx")
 
     def test_near_pairs_and_neighbours_are_exact(self) -> None:
         store = self.filled()
@@ -681,3 +669,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         store.begin_reindex(name)
         store.drop_reindex()
         assert (store.reindex_target(), store.reindex_some(name, after=0)) == (None, None)
+
+
+class StoreConformance(SearchConformance, WriteConformance, CareConformance):
+    """Requirements of a store of every level."""

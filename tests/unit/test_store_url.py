@@ -60,10 +60,18 @@ def test_path_after_the_kind_opens_the_same_store(home: Path) -> None:
 
 
 def test_unknown_kind_is_refused_with_the_known_kinds() -> None:
-    with pytest.raises(UsageError, match="postgresql") as refused:
-        Recall.open("postgresql://host/name")
+    with pytest.raises(UsageError, match="mysql") as refused:
+        Recall.open("mysql://host/name")
     assert refused.value.code == "unknown_store_kind"
     assert "sqlite" in str(refused.value.hint)
+
+
+def test_built_in_kind_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(stores.STORE_KINDS, "postgresql", "absent_driver:KIND")
+    with pytest.raises(UsageError, match="absent_driver") as refused:
+        Recall.open("postgresql://host/name")
+    assert refused.value.code == "store_kind_unavailable"
+    assert "psycopg" in str(refused.value.hint)
 
 
 def test_plug_in_is_found_but_never_replaces_built_ins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ class Shelf:
     """Gives stores short names, and leaves the rest to SQLite."""
 
     name = "shelf"
+    levels = SQLITE.levels
 
     def open(self, where: str) -> Store:
         return SQLITE.open(_path(where))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from recall_core.rql.ast import And, Expr, IsNull, Not, Or, Words
 from recall_core.rql.fields import mentions_chunk
@@ -28,7 +28,7 @@ def filter_counts(execute: Execute, where: Expr, *, table: Table) -> FilterCount
     is_rowwise = table == "chunk" or not mentions_chunk(where)
     if is_rowwise and 2 * len(parts) + len(chain) <= _MOST_COLUMNS:
         return _at_once(execute, chain, parts, table)
-    return _one_by_one(execute, chain, parts, table)
+    return count_one_by_one(lambda terms: _count(execute, terms, table), where)
 
 
 def parts_of(expr: Expr) -> list[Expr]:
@@ -84,26 +84,27 @@ def _over(expr: Expr, named: Mapping[str, str]) -> str:
     return named[print_filter(expr)]
 
 
-def _one_by_one(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
-    """Count every combination separately, because a document must pass several parts by one and the same chunk."""
+def count_one_by_one(count: Callable[[Sequence[Expr]], int], where: Expr) -> FilterCounts:
+    """Count every combination separately, because a document must pass several parts by one and the same chunk.
+
+    count: returns the number of rows that pass all of these terms.
+    """
+    chain = where.terms if isinstance(where, And) else (where,)
+    parts = {print_filter(part): part for term in chain for part in parts_of(term)}
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
-    rows = _count(execute, (), table)
+    rows = count(())
     removed = []
     before = rows
-    passing_all = _count(execute, chain, table)
+    passing_all = count(chain)
     for number, term in enumerate(chain):
-        after = _count(execute, chain[: number + 1], table)
-        others = _count(execute, (*chain[:number], *chain[number + 1 :]), table)
-        removed.append(Removed(rows - _count(execute, (term,), table), before - after, others - passing_all))
+        after = count(chain[: number + 1])
+        others = count((*chain[:number], *chain[number + 1 :]))
+        removed.append(Removed(rows - count((term,)), before - after, others - passing_all))
         before = after
     return FilterCounts(
         rows,
-        {text: _count(execute, (part,), table) for text, part in parts.items()},
-        {
-            text: _count(execute, (IsNull(leaf.field),), table)
-            for text, leaf in leaves.items()
-            if not isinstance(leaf, Words)
-        },
+        {text: count((part,)) for text, part in parts.items()},
+        {text: count((IsNull(leaf.field),)) for text, leaf in leaves.items() if not isinstance(leaf, Words)},
         tuple(removed),
     )
 

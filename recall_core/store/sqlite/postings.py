@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from weakref import ref
@@ -63,7 +63,8 @@ _LOOK_UP = 40  # posting entries read in the time in which FTS5 finds one row am
 
 _AMONG = " AND rowid IN (SELECT value FROM json_each(?))"
 
-_SIZES_OF = "SELECT id, sz FROM chunk_fts_docsize WHERE id IN (SELECT value FROM json_each(?))"
+_SIZES = "SELECT id, sz FROM chunk_fts_docsize"
+_SIZES_OF = f"{_SIZES} WHERE id IN (SELECT value FROM json_each(?))"
 
 
 def occurrences(
@@ -98,6 +99,11 @@ def occurrences(
 def lengths(execute: Execute, rowids: Sequence[int]) -> Counts:
     """Return rowid to the number of its tokens in title and body."""
     return {rowid: pair(size) for rowid, size in execute(_SIZES_OF, (json.dumps(list(rowids)),))}
+
+
+def read_sizes(db: apsw.Connection) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield every row of the index with the number of its tokens in title and body."""
+    return ((rowid, pair(size)) for rowid, size in db.execute(_SIZES))
 
 
 def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
@@ -169,7 +175,7 @@ def count_phrases(
     `a OR (b AND c)` matches by a alone, b counts 0. terms: `term_stats` of the same query, one for each phrase.
     """
     if isinstance(query, LiteralQuery) and query.is_weighed:
-        return _of_matching(occurrences(execute, query, rowids), query)
+        return of_matching(occurrences(execute, query, rowids), query)
     sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
     found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
     counts: list[dict[int, tuple[int, int]]] = []
@@ -187,7 +193,7 @@ def count_phrases(
     return Occurrences(tuple(terms), tuple(of_terms), lengths, averages, rows)
 
 
-def _of_matching(found: Occurrences, query: LiteralQuery) -> Occurrences:
+def of_matching(found: Occurrences, query: LiteralQuery) -> Occurrences:
     """Return the occurrences without those in rows that the query does not match."""
     if query.match == "any":
         return found
@@ -332,7 +338,7 @@ def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[in
             by_times.setdefault(times, []).append(written)
         return _add_scores(execute, by_times, {}, title_weight)
     if query.match == "all":
-        found = _of_matching(occurrences(execute, query, None), query)
+        found = of_matching(occurrences(execute, query, None), query)
         rowids = sorted(found.lengths)
         return dict(zip(rowids, bm25.scores(found, rowids, Config(title_weight=title_weight)), strict=True))
     words = Counter(phrase.terms[0] for phrase in query.phrases if phrase.is_plain)
@@ -392,19 +398,26 @@ def instances(
     if query.is_empty or not rows:
         return [() for _ in rows]
     if isinstance(query, LiteralQuery):
-        numbers: tuple[dict[Stems, int], dict[Stems, int]] = {}, {}
-        for number, phrase in enumerate(query.phrases):
-            for each in phrase.any_of or (phrase,):
-                for column in numbers[:1] if phrase.in_title else numbers:
-                    column.setdefault(each.terms, number)
         matching = {row.rowid for row in rows}
         if query.match == "all" and query.is_weighed:
-            matching = set(_of_matching(occurrences(execute, query, sorted(matching)), query).lengths)
+            matching = set(of_matching(occurrences(execute, query, sorted(matching)), query).lengths)
         elif query.match == "all":
             matching = {row for (row,) in execute(_HOLDING, (expression(query), json.dumps(sorted(matching))))}
-        return [_in_terms(row, numbers, analyzer) if row.rowid in matching else () for row in rows]
+        return literal_instances(query, rows, matching, analyzer)
     places = _find_places(execute, query, terms, rows)
     return [_in_row(row, sorted(places.get(row.rowid, ())), analyzer) for row in rows]
+
+
+def literal_instances(
+    query: LiteralQuery, rows: Sequence[Row], matching: Collection[int], analyzer: Analyzer
+) -> list[tuple[Instance, ...]]:
+    """Return the instances of a literal query. matching: the rows that the query matches; others have none."""
+    numbers: tuple[dict[Stems, int], dict[Stems, int]] = {}, {}
+    for number, phrase in enumerate(query.phrases):
+        for each in phrase.any_of or (phrase,):
+            for column in numbers[:1] if phrase.in_title else numbers:
+                column.setdefault(each.terms, number)
+    return [_in_terms(row, numbers, analyzer) if row.rowid in matching else () for row in rows]
 
 
 def _find_places(

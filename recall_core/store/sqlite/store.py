@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Lost, MadeWith, Nearest, Signing
+    from recall_core.store.values import Capability, FilterCounts, Level, Lost, MadeWith, Nearest, Signing
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_WHERE = """
@@ -442,6 +442,7 @@ class SqliteKind:
     """Stores in SQLite files; see store.port.StoreKind. WHERE is a path, or `:memory:`."""
 
     name = "sqlite"
+    levels: frozenset[Level] = frozenset({"search", "write", "care"})
 
     open = staticmethod(open_store)
     create = staticmethod(create_store)

@@ -59,7 +59,7 @@ WHERE {condition} ORDER BY d.path, c.offset
 """
 _NATURAL = "SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition} ORDER BY d.path, c.offset"
 _MOST = 4  # if a filter passes more than one row in this many, computing every distance is cheaper
-_NO_DISTANCE = 9  # distance of a vector of length 0
+NO_DISTANCE = 9  # distance of a vector of length 0
 
 DECIMALS = 6
 SCALE = 1_000_000  # 10 to the power of DECIMALS
@@ -97,7 +97,7 @@ def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[A
     """Return the k nearest rows by sqlite-vec's float32 distance, and all that could tie with the last."""
     if k == 0:
         return []
-    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _doubt(len(query) // 4)))
+    found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, doubt(len(query) // 4)))
     return [rowid for (rowid,) in found]
 
 
@@ -109,8 +109,8 @@ def around(
 
     The second list contains this row, unless the condition excludes it.
     """
-    doubt = _doubt(len(query) // 4)
-    found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, doubt, doubt))
+    most = doubt(len(query) // 4)
+    found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, most, most))
     return sum(count for _, count in found), [chunk for chunk, _ in found if chunk is not None]
 
 
@@ -124,7 +124,7 @@ def near_of_all(execute: Execute, query: Vector, *, k: int) -> list[int] | None:
         for row in execute(f"{_OF_ALL} ORDER BY distance NULLS LAST LIMIT ?2", (query, most))
         if row[1] is not None
     ]
-    furthest = (found[k - 1][1] if len(found) >= k else 2.0) + _doubt(len(query) // 4)
+    furthest = (found[k - 1][1] if len(found) >= k else 2.0) + doubt(len(query) // 4)
     if len(found) == most and found[-1][1] <= furthest:
         return None
     return [rowid for rowid, distance in found if distance <= furthest]
@@ -137,13 +137,21 @@ def estimates(
 
     The estimate is 1 - distance, the cosine of two directions in single precision, times the query's length.
     """
-    q = array("f", query)
-    length = sqrt(fsum(map(mul, q, q)))
     found = _distances_by_block(execute, query, condition, parameters) if in_blocks else None
     if found is None:
-        found = execute(_ESTIMATES.format(condition=condition, none=_NO_DISTANCE), (query, *parameters))
+        found = execute(_ESTIMATES.format(condition=condition, none=NO_DISTANCE), (query, *parameters))
+    return estimates_of(query, found)
+
+
+def estimates_of(query: Vector, found: Sequence[tuple[Any, ...]]) -> Estimates | None:
+    """Return the estimates of rows with their cosine distance, a quotient of sums in single precision, or None.
+
+    found: rowid and distance, None without a vector, NO_DISTANCE of a vector of length 0.
+    """
+    q = array("f", query)
+    length = sqrt(fsum(map(mul, q, q)))
     distances = [distance for _, distance in found]
-    if _NO_DISTANCE in distances:
+    if NO_DISTANCE in distances:
         return None
     cosines = [None if distance is None else length * (1.0 - distance) for distance in distances]
     return rank.estimates.Estimates([rowid for rowid, _ in found], cosines, *_spread(len(q), len(_places(q)), length))
@@ -158,7 +166,7 @@ def _distances_by_block(
         return None
     found: dict[int, float | None] = dict(execute(f"{_OF_ALL} ORDER BY p.chunk", (query,)))
     return [
-        (rowid, (_NO_DISTANCE if found[rowid] is None else found[rowid]) if rowid in found else None)
+        (rowid, (NO_DISTANCE if found[rowid] is None else found[rowid]) if rowid in found else None)
         for (rowid,) in natural
     ]
 
@@ -180,7 +188,7 @@ def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
     return 1.1 * length * absolute + 0.6 / SCALE, 1.1 * proportional
 
 
-def _doubt(dimension: int) -> float:
+def doubt(dimension: int) -> float:
     """Return how far above the k-th distance a row may be that is among the k best, or ties with the last of them.
 
     Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,

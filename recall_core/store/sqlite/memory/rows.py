@@ -10,7 +10,6 @@ from recall_core._lazy import np
 from recall_core.config import BM25_K1
 from recall_core.rank.bm25 import FTS5_B
 from recall_core.rank.columns import KeyColumns, Scores, Series
-from recall_core.store.sqlite.postings import pair
 from recall_core.store.sqlite.records import LIVE
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ SELECT c.rowid, d.rowid, d.path, c.offset, c.tokens FROM doc d JOIN chunk c ON c
 WHERE {LIVE} ORDER BY d.path, c.offset
 """
 
-SIZES = "SELECT id, sz FROM chunk_fts_docsize"
-
 
 class LiveRows:
     """Live chunks in natural order. A row's place is its index in this order and in every array.
@@ -44,8 +41,11 @@ class LiveRows:
     texts: NDArray[np.int32] | None = None
     _same_texts: dict[int, int] | None = None
 
-    def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
-        """Read KEYS and SIZES completely, piece by piece. Raises ValueError if they have different rows."""
+    def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, tuple[int, int]]]) -> Iterator[None]:
+        """Read all rows of KEYS, and the tokens of each row's title and body, piece by piece.
+
+        Raises ValueError if they have different rows.
+        """
         pieces = [np.empty((4, 0), dtype=np.int64)]
         names: dict[int, str] = {}
         for piece in pieces_of(cursor):
@@ -80,11 +80,11 @@ class LiveRows:
         places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
         return _numbers(np.where(places < 0, 0, self.texts[places]))
 
-    def _read_lengths(self, sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
+    def _read_lengths(self, sizes: Iterator[tuple[int, tuple[int, int]]]) -> Iterator[None]:
         lengths = np.full((2, len(self)), -1.0)
         read = 0
         for sized in pieces_of(sizes):
-            lengths[:, self.places([row for row, _ in sized])] = np.array([pair(size) for _, size in sized]).T
+            lengths[:, self.places([row for row, _ in sized])] = np.array([size for _, size in sized]).T
             read += len(sized)
             yield
         self.title_lengths, self.body_lengths = lengths

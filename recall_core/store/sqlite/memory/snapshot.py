@@ -19,9 +19,9 @@ from recall_core.errors import RecallError
 from recall_core.store.sqlite import blocks, copies, lexical, lsh, records
 from recall_core.store.sqlite.connect import STATE, FileId, State, connect, file_at, state_of
 from recall_core.store.sqlite.memory.matrix import Matrix, Nearby
-from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
+from recall_core.store.sqlite.memory.rows import KEYS, LiveRows, pieces_of
 from recall_core.store.sqlite.memory.words import Postings, TermFrequencies, WordSearch, is_that_of_fts5
-from recall_core.store.sqlite.postings import index_totals
+from recall_core.store.sqlite.postings import index_totals, read_sizes
 from recall_core.store.sqlite.records import Execute, stored_analyzer
 from recall_core.text import STOP_WORDS
 from recall_core.types import LiteralQuery, Phrase, Vector
@@ -140,7 +140,7 @@ class SnapshotReader:
     def pieces(self) -> Iterator[None]:
         """Load the pieces, with a pause possible after each. Raises ValueError if the store contradicts itself."""
         rows = LiveRows()
-        yield from rows.read(self._db.execute(KEYS), self._db.execute(SIZES))
+        yield from rows.read(self._db.execute(KEYS), read_sizes(self._db))
         rows.put_copies(copies.numbers(self._execute, None))
         room = self._room - rows.nbytes
         if room < 0:

@@ -23,7 +23,8 @@ from recall_core.rank.bm25 import idf, weigh
 from recall_core.store.sqlite.blocks import execute_on
 from recall_core.store.sqlite.lexical import Stems, phrase_counts
 from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
-from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
+from recall_core.store.sqlite.memory.rows import LiveRows
+from recall_core.store.sqlite.postings import read_sizes
 from recall_core.types import LiteralQuery, Occurrences, Phrase, TermStat
 from recall_core.words.analyzer import PORTER
 
@@ -311,12 +312,7 @@ class Postings:
                 self._kept.move_to_end(stems)
                 return self._kept[stems]
         check()
-        if len(stems) == 1:
-            found = self._word(stems[0], execute)
-        else:
-            counts = phrase_counts(execute, phrase)
-            pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
-            found = self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
+        found = self._word(stems[0], execute) if len(stems) == 1 else self._several(phrase, execute)
         with self._lock:
             if stems not in self._kept:
                 self._kept[stems] = found
@@ -338,6 +334,13 @@ class Postings:
         times = np.diff(first, append=len(rowids))
         body = np.add.reduceat(is_body, first) if len(first) else times
         return self._posting(rowids[first], times - body, body)
+
+    def _several(self, phrase: Phrase, execute: Execute) -> Posting:
+        return self._of_counts(phrase_counts(execute, phrase))
+
+    def _of_counts(self, counts: Mapping[int, tuple[int, int]]) -> Posting:
+        pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
+        return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
 
     def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
         places = self._rows.places(rowids)
@@ -435,7 +438,7 @@ def is_that_of_fts5() -> bool:
 
     execute = execute_on(db)
     rows = LiveRows()
-    for _ in rows.read(db.execute(_KEYS), db.execute(SIZES)):
+    for _ in rows.read(db.execute(_KEYS), read_sizes(db)):
         pass
     postings = Postings(rows, 1 << 20)
     query = LiteralQuery("", tuple(Phrase(word, (word,), (word,)) for word in _WORDS))

@@ -1,0 +1,238 @@
+"""The tables of a collection, the numbered steps that upgrade an older one, and checks of their rows.
+
+A collection is a schema of its own. The primary key of every table of documents begins with the document's id, so the
+tables can be distributed by it; no number comes from a sequence. `number` identifies a document or a chunk within the
+collection, like a rowid of SQLite; the writer assigns it. Text is compared by code point.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+
+from recall_core.store.digest import DocumentState, digest_sum, document_digest
+from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws, not_offered_error
+from recall_core.words.analyzer import Analyzer, tokenize
+
+Execute = Callable[..., list[tuple[Any, ...]]]
+"""Executes one statement with its parameters and returns all rows: `OpenCollection.execute`."""
+
+_TABLES = """
+CREATE TABLE store(
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  schema_version integer NOT NULL,
+  born TEXT NOT NULL,
+  embedder TEXT NOT NULL,
+  dimension integer NOT NULL,
+  counter TEXT NOT NULL,
+  chunker TEXT NOT NULL,
+  words TEXT NOT NULL,
+  generation bigint NOT NULL DEFAULT 0,
+  commits bigint NOT NULL DEFAULT 0,
+  retention_day integer NOT NULL DEFAULT 0,
+  digest_sum TEXT NOT NULL DEFAULT repeat('0', 64),
+  documents bigint NOT NULL DEFAULT 0,
+  chunks bigint NOT NULL DEFAULT 0,
+  vectors bigint NOT NULL DEFAULT 0,
+  tombstones bigint NOT NULL DEFAULT 0,
+  tokens bigint NOT NULL DEFAULT 0,
+  windowed bigint NOT NULL DEFAULT 0,
+  without_text bigint NOT NULL DEFAULT 0,
+  last_document bigint NOT NULL DEFAULT 0,
+  last_chunk bigint NOT NULL DEFAULT 0,
+  told_skips TEXT NOT NULL DEFAULT '',
+  purge TEXT[],
+  purged TEXT NOT NULL DEFAULT ''
+);
+
+CREATE TABLE root(
+  number bigint PRIMARY KEY, spec TEXT NOT NULL, is_active boolean NOT NULL, left_out TEXT[] NOT NULL DEFAULT '{}'
+);
+
+CREATE TABLE file(
+  path TEXT PRIMARY KEY,
+  os_path TEXT NOT NULL,
+  size bigint NOT NULL,
+  mtime_ns bigint NOT NULL,
+  hash TEXT NOT NULL,
+  settings TEXT NOT NULL,
+  root bigint,
+  ctime_ns bigint,
+  inode numeric
+);
+
+CREATE TABLE document(
+  id TEXT PRIMARY KEY,
+  number bigint NOT NULL,
+  path TEXT NOT NULL,
+  file TEXT,
+  mtime TEXT NOT NULL,
+  size bigint NOT NULL,
+  hash TEXT NOT NULL,
+  title TEXT NOT NULL,
+  source TEXT,
+  tags TEXT[] NOT NULL,
+  meta TEXT NOT NULL,
+  metadata jsonb NOT NULL,
+  digest TEXT NOT NULL,
+  read_by TEXT NOT NULL,
+  marks TEXT NOT NULL,
+  is_live boolean NOT NULL DEFAULT true
+);
+CREATE INDEX document_number ON document(number);
+CREATE INDEX document_path ON document(path) WHERE is_live;
+CREATE INDEX document_mtime ON document(mtime) WHERE is_live;
+CREATE INDEX document_source ON document(source) WHERE is_live;
+CREATE INDEX document_file ON document(file) WHERE is_live;
+CREATE INDEX document_tags ON document USING gin(tags) WHERE is_live;
+
+CREATE TABLE chunk(
+  doc_id TEXT NOT NULL REFERENCES document(id) ON DELETE CASCADE,
+  start integer NOT NULL,
+  number bigint NOT NULL,
+  id TEXT NOT NULL,
+  stop integer NOT NULL,
+  line_start integer NOT NULL,
+  line_end integer NOT NULL,
+  tokens integer NOT NULL,
+  heading TEXT,
+  is_title boolean NOT NULL,
+  place TEXT,
+  text TEXT NOT NULL,
+  hash bytea NOT NULL,
+  text_hash bytea NOT NULL,
+  terms TEXT[] NOT NULL,
+  in_title integer[] NOT NULL,
+  in_body integer[] NOT NULL,
+  title_length integer NOT NULL,
+  body_length integer NOT NULL,
+  title_words TEXT NOT NULL,
+  body_words TEXT NOT NULL,
+  is_live boolean NOT NULL DEFAULT true,
+  PRIMARY KEY(doc_id, start)
+);
+ALTER TABLE chunk
+  ALTER terms SET STORAGE main, ALTER in_title SET STORAGE main, ALTER in_body SET STORAGE main,
+  ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external;
+CREATE INDEX chunk_number ON chunk(number);
+CREATE INDEX chunk_id ON chunk(id);
+CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
+CREATE INDEX chunk_text_hash ON chunk(text_hash);
+CREATE INDEX chunk_terms ON chunk USING gin(terms) WHERE is_live;
+
+CREATE TABLE term(term TEXT PRIMARY KEY, df bigint NOT NULL);
+
+CREATE TABLE embedding(
+  doc_id TEXT NOT NULL,
+  start integer NOT NULL,
+  number bigint NOT NULL,
+  embedding vector(DIMENSION) NOT NULL,
+  windows integer NOT NULL,
+  PRIMARY KEY(doc_id, start),
+  FOREIGN KEY(doc_id, start) REFERENCES chunk(doc_id, start) ON DELETE CASCADE
+);
+CREATE INDEX embedding_number ON embedding(number);
+CREATE TABLE vector_cache(
+  text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL
+);
+
+CREATE TABLE judged_query(id TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE judgement(
+  query TEXT NOT NULL, path TEXT NOT NULL, start integer NOT NULL, stop integer NOT NULL, grade integer NOT NULL,
+  PRIMARY KEY(query, path, start, stop)
+);
+"""
+"""The terms of a chunk are sorted; in_title and in_body have their occurrences, in the same order. title_words and
+body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
+
+Terms and counts stay in the row itself, because every search for words reads them."""
+
+MIGRATIONS = (_TABLES,)
+"""Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+
+_RECORD = "INSERT INTO store(schema_version, born, embedder, dimension, counter, chunker, words) "
+
+
+def make(db: psycopg.Connection, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:
+    """Make the tables of a new collection in the current schema, in the open transaction."""
+    for step in MIGRATIONS:
+        spelled = step.replace("TEXT[]", 'text[] COLLATE "C"').replace("TEXT", 'text COLLATE "C"')
+        spelled = spelled.replace("DIMENSION", str(dimension))
+        db.execute(spelled.encode())
+    recorded = (SCHEMA_VERSION, embedder, dimension, counter, chunker, Analyzer.name)
+    db.execute(f"{_RECORD} VALUES(%s, gen_random_uuid()::text, %s, %s, %s, %s, %s)", recorded)
+
+
+_COUNTED = """
+SELECT (documents, chunks, vectors, tombstones, tokens, windowed, without_text) = (
+  (SELECT count(*) FROM document WHERE is_live),
+  (SELECT count(*) FROM chunk WHERE is_live),
+  (SELECT count(*) FROM embedding),
+  (SELECT count(*) FROM document WHERE NOT is_live),
+  (SELECT coalesce(sum(tokens), 0) FROM chunk WHERE is_live),
+  (SELECT count(*) FROM embedding WHERE windows > 1),
+  (SELECT count(*) FROM document d WHERE is_live AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.doc_id = d.id))
+) FROM store
+"""
+_WRONG_TERMS = """
+SELECT count(*) FROM term FULL JOIN (
+  SELECT unnest(terms) AS term, count(*) AS df FROM chunk WHERE is_live GROUP BY 1) counted USING(term)
+WHERE term.df IS DISTINCT FROM counted.df
+"""
+_WRONG_TEXTS = """
+SELECT DISTINCT d.path FROM chunk c JOIN document d ON d.id = c.doc_id
+WHERE c.hash <> sha256(convert_to(c.text, 'UTF8')) ORDER BY 1
+"""
+_WRONG_IDS = """
+SELECT DISTINCT d.path FROM chunk c JOIN document d ON d.id = c.doc_id
+WHERE c.id <> encode(sha256(convert_to(c.doc_id || ':' || c.start, 'UTF8')), 'hex') ORDER BY 1
+"""
+_DOCUMENTS = """
+SELECT d.digest, d.path, d.id, d.source, d.mtime, d.meta, d.title,
+  (SELECT array_agg(ARRAY[start, stop, tokens] ORDER BY start) FROM chunk c WHERE c.doc_id = d.id), d.tags
+FROM document d WHERE d.is_live ORDER BY d.path
+"""
+_TEXTS = "SELECT c.number, c.text, c.body_words FROM chunk c WHERE c.is_live AND c.number > %s ORDER BY 1 LIMIT 1024"
+_VECTORS = "SELECT v.number, v.embedding FROM embedding v WHERE v.number > %s ORDER BY 1 LIMIT 1024"
+
+
+def check(execute: Execute, code: StoreCheck, *, analyzer: Analyzer, dimension: int) -> Finding:
+    """Run one check. Raises UsageError `not_offered` for those that a server makes itself."""
+    last, wrong, what = 0, 0, ""
+    paths: tuple[str, ...] = ()
+    if code == "counts":
+        wrong, what = int(not execute(_COUNTED)[0][0]), "wrong counts"
+    elif code == "fulltext":
+        wrong, what = int(execute(_WRONG_TERMS)[0][0]), "terms with a wrong number of chunks"
+    elif code == "fulltext_rows":
+        what = "chunks whose words are not those of their text"
+        while rows := execute(_TEXTS, (last,)):
+            last = rows[-1][0]
+            for _, text, words in rows:
+                wrong += words != f" {' '.join(tokenize(analyzer.tokenizer, analyzer.form(text)))} "
+    elif code == "vector_values":
+        what = "invalid vectors"
+        while rows := execute(_VECTORS, (last,)):
+            last = rows[-1][0]
+            wrong += len(find_flaws([vector for _, vector in rows], dimension=dimension))
+    elif code in ("texts", "ids"):
+        paths = tuple(path for (path,) in execute(_WRONG_TEXTS if code == "texts" else _WRONG_IDS))
+        wrong, what = len(paths), "documents with a wrong hash of a text or id"
+    elif code in ("documents", "digest"):
+        total, differing = digest_sum(()), Counter[str]()
+        for kept, path, *fields, spans, tags in execute(_DOCUMENTS):
+            own = document_digest(DocumentState._make([*fields, spans or [], tags]))
+            total = digest_sum((own,), before=total)
+            differing[path] += own != kept
+        paths = tuple(sorted(+differing))
+        wrong, what = len(paths), "documents that differ from what was stored"
+        if code == "digest" and not paths:
+            wrong, what = int(not execute("SELECT 1 FROM store WHERE digest_sum = %s", (total,))), "wrong digests"
+    else:
+        raise not_offered_error(f"the check {code!r}")
+    return Finding("error" if wrong else "ok", f"{wrong} {what}", READ_AGAIN if paths else "", paths)

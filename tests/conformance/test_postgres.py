@@ -1,0 +1,339 @@
+"""Stores in Postgres keep the promises of the levels that they offer, and answer like files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+import pytest
+from hypothesis import given, settings
+
+from benchmarks.parity import answer, differences, questions
+from recall_core import Recall, RecallError
+from recall_core.adapters import cli
+from recall_core.adapters.streams import Streams
+from recall_core.api import stores
+from recall_core.api.engine import Engine
+from recall_core.api.stores import store_kind, store_url
+from recall_core.conformance.__main__ import run
+from recall_core.deadline import within
+from recall_core.rql.ast import Expr
+from recall_core.rql.match import match
+from recall_core.rql.parser import parse_filter
+from recall_core.store.port import Store
+from recall_core.store.values import StoreCheck
+from recall_core.testing import SearchConformance, WriteConformance
+from recall_core.testing.corpus import EMBEDDER, file_of, files, put, rows_of
+from tests import postgres_server
+from tests.parity_stores import filled
+from tests.postgres_server import collection
+from tests.property.test_whynot import FILTERS, made
+
+pytestmark = pytest.mark.skipif(not postgres_server.is_available(), reason=postgres_server.MISSING)
+
+IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Start a server and return its URL."""
+    with postgres_server.running() as url:
+        yield url
+
+
+def create(url: str) -> Store:
+    """Make a collection for the documents of `recall_core.testing`."""
+    kind, where = store_url(url)
+    identity, dimension = EMBEDDER.identity, EMBEDDER.dimension
+    recorded = {"counter": "whitespace", "chunker": "boundary-1:9:0:99"}
+    return store_kind(kind).create(where, embedder=identity, dimension=dimension, **recorded)
+
+
+def open_again(url: str) -> Store:
+    kind, where = store_url(url)
+    return store_kind(kind).open(where)
+
+
+@pytest.fixture
+def url(server: str) -> Iterator[str]:
+    """Name a collection that is deleted afterwards."""
+    named = collection(server, "own")
+    yield named
+    store_kind("postgresql").discard(store_url(named).where)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Make a collection of a few files."""
+    own = create(url)
+    put(own, *files())
+    yield own
+    own.close()
+
+
+def code_of(call: Callable[[], object]) -> str:
+    with pytest.raises(RecallError) as raised:
+        call()
+    assert "s3cret" not in f"{raised.value} {raised.value.hint}"
+    return raised.value.code
+
+
+class TestCollection(SearchConformance, WriteConformance):
+    """The promises of a collection."""
+
+    @pytest.fixture(autouse=True)
+    def clear(self, server: str) -> Iterator[None]:
+        self.server = server
+        self.made: list[Store] = []
+        yield
+        for number, store in enumerate(self.made):
+            store.close()
+            store.close()
+            store_kind("postgresql").discard(store_url(collection(self.server, f"made{number}")).where)
+
+    def new(self, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
+        where = store_url(collection(self.server, f"made{len(self.made)}")).where
+        recorded = {"embedder": embedder, "counter": counter, "chunker": chunker}
+        self.made.append(store_kind("postgresql").create(where, dimension=dimension, **recorded))
+        return self.made[-1]
+
+    def again(self, store: Store) -> Store:
+        return store_kind("postgresql").open(store_url(store.path).where)
+
+
+def test_answers_equal_those_of_a_file(tmp_path: Path, url: str) -> None:
+    chunks, count = (1_000, 400) if IS_NIGHTLY else (150, 40)
+    asked = questions(filled(tmp_path, "hash", chunks), count, seed=chunks)
+    with Recall.open(start=tmp_path) as recall:
+        copy = stores.create(store_url(url), recall.config)
+        put(copy, *recall.store.live_files())
+        assert copy.info().digest == recall.store.info().digest
+        assert list(copy.live_files()) == list(recall.store.live_files())
+        with Recall(Engine(copy, config=recall.config, base=tmp_path)) as other:
+            expected = [answer(recall, each).decode() for each in asked]
+            for memory_mb in (recall.config.memory_mb, 0):  # 0: vectors are compared by Postgres
+                copy.memory_mb = memory_mb
+                assert list(differences(asked, expected, [answer(other, each).decode() for each in asked])) == []
+
+
+def test_only_raw_syntax_of_the_suite_is_missing(url: str) -> None:
+    assert {each["id"] for each in run(url)} == {"query-23"}
+
+
+def test_filters_agree_with_their_meaning(url: str) -> None:
+    info = made(1).info()
+    recorded = {"embedder": info.embedder, "counter": info.counter, "chunker": info.chunker}
+    store = store_kind("postgresql").create(store_url(url).where, dimension=info.dimension, **recorded)
+    put(store, *made(1).live_files())
+    rows = rows_of(store)
+
+    @settings(max_examples=400 if IS_NIGHTLY else 25)
+    @given(where=FILTERS.map(parse_filter))
+    def agree(where: Expr) -> None:
+        passing = [row.rowid for row in rows if match(where, row, store.has_words)]
+        assert [key.rowid for key in store.candidates(where)] == passing
+        assert store.filter_counts(where, table="doc") == made(1).filter_counts(where, table="doc")
+
+    agree()
+    store.close()
+
+
+def test_what_is_missing_or_refused_has_a_code(server: str, url: str) -> None:
+    create(url).close()
+    base = store_url(url).where
+    for where, code in [
+        (base.replace("=own", "=other"), "no_store"),
+        (base.replace("recall@", "nobody:s3cret@"), "server_refused"),
+        (base.replace("/postgres", "/absent"), "server_refused"),
+        ("//recall:s3cret@localhost:1/postgres?connect_timeout=1", "server_unreachable"),
+        (base.replace("/postgres", "/template1"), "pgvector_missing"),
+        (base.replace("recall@", "recall:s3cret%zz@"), "bad_store_url"),
+        ("elsewhere", "bad_store_url"),
+        (f"//host/db?collection={'x' * 57}", "bad_store_url"),
+    ]:
+        assert code_of(lambda where=where: store_kind("postgresql").open(where)) == code, where  # type: ignore[misc]
+    assert code_of(lambda: create(url)) == "store_exists"
+    reader = open_again(f"{url}&options=-cdefault_transaction_read_only%3Don")
+    assert code_of(lambda: put(reader)) == "read_only"
+    reader.close()
+
+
+def test_path_opens_the_store_but_has_no_password(store: Store, url: str) -> None:
+    with Recall.open(url.replace("recall@", "recall:s3cret@")) as recall:
+        stats = recall.stats()
+        assert "s3cret" not in json.dumps(stats)
+        assert stats["store"].get("not_offered") == ["care"]
+        open_again(recall.store.path).close()
+
+
+def test_name_of_a_collection_is_only_a_name(server: str, store: Store) -> None:
+    odd = collection(server, "x%22; DROP SCHEMA recall_own; --%25s'")
+    other = create(odd)
+    put(other, file_of("a.txt", ["o'x\\"]))
+    assert (other.info().documents, store.info().documents) == (1, 6)
+    other.close()
+    store_kind("postgresql").discard(store_url(odd).where)
+    assert code_of(lambda: open_again(odd)) == "no_store"
+
+
+def test_second_writer_is_refused(store: Store, url: str) -> None:
+    other = open_again(url)
+    with store.writer(), within(0.2):
+        assert code_of(lambda: put(other, file_of("b.txt", ["b"]))) in ("store_locked", "timed_out")
+    put(other, file_of("b.txt", ["b"]))
+    other.close()
+
+
+def terminate(store: Any, other: Store) -> None:
+    """End the server's process of a store."""
+    cast(Any, other).execute("SELECT pg_terminate_backend(%s)", (store.db.info.backend_pid,))
+
+
+def test_lost_connection_leaves_no_part_of_a_batch(store: Store, url: str) -> None:
+    other = open_again(url)
+    before = other.info()
+
+    def lose() -> None:
+        with store.writer() as writer:
+            writer.put(file_of("new.txt", ["new"]))
+            terminate(store, other)
+            writer.put(file_of("newer.txt", ["newer"]))
+
+    assert code_of(lose) == "server_lost"
+    assert other.info() == before
+    put(other, file_of("new.txt", ["new"]))
+    assert other.document_at("new.txt") is not None
+    other.close()
+
+
+def test_next_question_opens_a_lost_connection_again(store: Store, url: str) -> None:
+    other, before = open_again(url), store.info()
+    for _ in range(2):
+        terminate(store, other)
+        assert code_of(store.info) == "server_lost"
+        with store.reading():
+            assert store.info() == before
+    put(store, file_of("new.txt", ["new"]))
+    assert other.document_at("new.txt") is not None
+    other.close()
+
+
+def test_text_with_a_nul_is_refused_and_not_stored(store: Store) -> None:
+    before = store.info()
+    assert code_of(lambda: put(store, file_of("nul.txt", ["a\0b"]))) == "text_unstorable"
+    assert store.info() == before
+
+
+def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
+    assert store_kind("postgresql").levels == {"search", "write"}
+    for name in ("rebuild_indexes", "back_up", "near_pairs", "sign"):
+        assert code_of(lambda name=name: getattr(store, name)) == "not_offered"  # type: ignore[misc]
+    assert not hasattr(store, "anything_else")
+    with Recall.open(store.path) as recall:
+        assert code_of(lambda: recall.backup("copy.db")) == "not_offered"
+        assert code_of(lambda: list(recall.reindex("de"))) == "not_offered"
+        severities = {each["code"]: each["severity"] for each in recall.doctor()["checks"]}
+    assert (severities["digest"], severities["vectors"], severities["integrity"]) == ("ok", "ok", "ok")
+
+
+def test_checks_find_damage_in_each_table(store: Store) -> None:
+    codes: list[StoreCheck] = ["counts", "fulltext", "fulltext_rows", "vector_values", "texts", "ids", "digest"]
+    assert {code: store.check(code).severity for code in codes} == dict.fromkeys(codes, "ok")
+    for code, damage in [
+        ("counts", "UPDATE store SET tokens = tokens + 1"),
+        ("fulltext", "UPDATE term SET df = df + 1 WHERE term = 'fish'"),
+        ("fulltext_rows", "UPDATE chunk SET body_words = ' x ' WHERE number = 1"),
+        ("vector_values", "UPDATE embedding SET embedding = embedding * embedding"),
+        ("texts", "UPDATE chunk SET text = 'x' WHERE number = 1"),
+        ("ids", "UPDATE chunk SET id = 'x' WHERE number = 1"),
+        ("digest", "UPDATE document SET title = 'x' WHERE number = 1"),
+        ("digest", "UPDATE store SET digest_sum = '0'"),
+    ]:
+        with suppress(LookupError), store.writer():
+            store.execute(damage)  # type: ignore[attr-defined]  # of the collection
+            assert store.check(code).severity == "error", damage  # type: ignore[arg-type]
+            raise LookupError
+
+
+def test_purged_text_is_in_no_table(store: Store) -> None:
+    with store.writer() as writer:
+        writer.tombstone(["a.txt"])
+        writer.begin_purge(["a.txt"])
+    assert store.pending_purge() == ("a.txt",)
+    assert store.purge()
+    assert store.pending_purge() is None
+    rows = store.execute("SELECT c::text || d::text FROM chunk c JOIN document d ON d.id = c.doc_id")  # type: ignore[attr-defined]
+    assert not any("red fish" in row for (row,) in rows)
+
+
+def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.txt").write_text("A quokka swims.\n", encoding="utf-8")
+    Path("b.txt").write_text("Red fish.\n", encoding="utf-8")
+    for line in [
+        ["init", "--store", url, "--embedding", "hash"],
+        ["add", "."],
+        ["search", "quokka"],
+        ["query", "SELECT doc.path FROM chunk USING lexical('quokka')"],
+        ["context", "quokka"],
+        ["explain", "quokka", "a.txt"],
+        ["whynot", "quokka", "--target", "b.txt"],
+        ["trace", "quokka"],
+        ["get", "a.txt"],
+        ["ls"],
+        ["stats"],
+        ["doctor"],
+        ["sync"],
+        ["rm", "--purge", "b.txt"],
+        ["export"],
+    ]:
+        streams = Streams(StringIO(), StringIO(), StringIO())
+        status = cli.main(line, streams=streams)
+        assert status == 0, (line, streams.stderr.getvalue())  # type: ignore[attr-defined]
+    secret = {"store_path": "postgresql://a:s3cret@b/c"}
+    assert code_of(lambda: Recall.init("other", settings=secret)) == "password_in_settings"
+
+
+@pytest.mark.timeout(1_800)
+def test_killed_processes_leave_only_whole_batches(
+    url: str, tmp_path: Path, counted: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kills, random = 100 if IS_NIGHTLY else 3, Random(7)
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    Recall.init(settings={"store_path": url})
+    store = open_again(url)
+    command = [sys.executable, "-m", "recall_core", "add", "docs"]
+    codes: list[StoreCheck] = ["counts", "fulltext", "fulltext_rows", "vector_values", "texts", "ids", "digest"]
+    for kill in range(kills):
+        for number in range(30):
+            (docs / f"{number}.txt").write_text(f"Text {number} of round {kill}.\n" * 200, encoding="utf-8")
+        before = store.generation()
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            deadline = time.monotonic() + 20
+            while process.poll() is None and time.monotonic() < deadline and not busy(store):
+                time.sleep(0.01)
+            time.sleep(random.random() * 0.1)
+            process.kill()
+        assert store.generation() in (before, before + 1)
+        assert {code: store.check(code).severity for code in codes} == dict.fromkeys(codes, "ok")
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    texts = [store.text_of(doc_id) for path, _ in store.document_files() if (doc_id := store.document_at(path))]
+    assert sorted(texts) == sorted(path.read_text(encoding="utf-8") for path in docs.iterdir())
+    store.close()
+    counted("postgres", "add", kills=kills)
+
+
+def busy(store: Any) -> bool:
+    """Return True while another process writes the collection."""
+    return bool(store.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' LIMIT 1"))
