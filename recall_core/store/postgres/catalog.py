@@ -13,7 +13,7 @@ from recall_core.rql.ast import Field, Like
 from recall_core.rql.complete import KnownValue
 from recall_core.store import postgres
 from recall_core.store.digest import DocumentState, document_digest, store_digest
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, Compiler
 from recall_core.store.postgres.judgements import PostgresJudgements
 from recall_core.store.postgres.opened import Address, State
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, FILE, GIVEN, document, row_of
@@ -282,7 +282,7 @@ class PostgresCatalog(PostgresJudgements):
         self, prefix: str, *, glob: str | None, limit: int | None, offset: int
     ) -> tuple[int, list[ListedDocument]]:
         """Return the number of live documents with such a path, and one page of them."""
-        passing = Compiled("true")
+        passing = BoundSql("true")
         if glob is not None:
             passing = Compiler(self.execute, self.analyzer).filter(
                 Like(Field("doc", "path"), "GLOB", glob), table="doc"

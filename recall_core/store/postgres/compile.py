@@ -64,7 +64,7 @@ _META_ORDER = (
 """Cases of a metadata value: numbers before text, then each by itself."""
 
 
-class Compiled(NamedTuple):
+class BoundSql(NamedTuple):
     """A piece of SQL and the values of its placeholders, in order."""
 
     sql: str
@@ -78,7 +78,7 @@ class Compiler:
         self._execute = execute
         self._analyzer = analyzer
 
-    def filter(self, expr: Expr, *, table: Table) -> Compiled:
+    def filter(self, expr: Expr, *, table: Table) -> BoundSql:
         """Return a condition that is true for the rows of `rql.match` and false, never NULL, for all others.
 
         With table "doc", a filter that mentions a chunk passes if one live chunk satisfies all of it.
@@ -87,17 +87,17 @@ class Compiler:
         if table == "chunk" or not mentions_chunk(expr):
             return inner
         sql = f"EXISTS (SELECT 1 FROM chunk c WHERE c.doc_id = d.id AND c.is_live AND {inner.sql})"
-        return Compiled(sql, inner.params)
+        return BoundSql(sql, inner.params)
 
-    def _compile(self, expr: Expr) -> Compiled:
+    def _compile(self, expr: Expr) -> BoundSql:
         if isinstance(expr, Not):
             inner = self._compile(expr.operand)
-            return Compiled(f"(NOT {inner.sql})", inner.params)
+            return BoundSql(f"(NOT {inner.sql})", inner.params)
         if isinstance(expr, And | Or):
             return _join([self._compile(term) for term in expr.terms], "AND" if isinstance(expr, And) else "OR")
         if isinstance(expr, Words):
             phrase = self._analyzer.phrase(expr.text)
-            return Compiled("false") if phrase is None else holds(phrase)
+            return BoundSql("false") if phrase is None else holds(phrase)
         kind = info_of(expr.field).type
         if kind == "tags":
             return self._on_tags(expr)
@@ -105,75 +105,75 @@ class Compiler:
             return self._on_meta(expr)
         return self._on_column(expr, _COLUMNS[f"{expr.field.table}.{expr.field.name}"])
 
-    def _on_column(self, expr: Predicate, column: str) -> Compiled:
+    def _on_column(self, expr: Predicate, column: str) -> BoundSql:
         is_nullable = column == "d.source"
         if isinstance(expr, IsNull):
-            return Compiled(f"({column} IS NULL)" if is_nullable else "false")
+            return BoundSql(f"({column} IS NULL)" if is_nullable else "false")
         if isinstance(expr, Compare) and expr.op == "!=":
-            return Compiled(f"({column} IS DISTINCT FROM %s)", (expr.value,))
+            return BoundSql(f"({column} IS DISTINCT FROM %s)", (expr.value,))
         if isinstance(expr, Like) and expr.op != "LIKE":
             test = self._matching(expr, column)
         else:
-            test = _test(expr, Compiled(column))
-        return Compiled(f"({column} IS NOT NULL AND {test.sql})", test.params) if is_nullable else test
+            test = _test(expr, BoundSql(column))
+        return BoundSql(f"({column} IS NOT NULL AND {test.sql})", test.params) if is_nullable else test
 
-    def _matching(self, expr: Like, column: str) -> Compiled:
+    def _matching(self, expr: Like, column: str) -> BoundSql:
         """Return the test for the values of a column, read and matched here, that match a pattern."""
         prefix = glob_prefix(expr.pattern) if expr.op == "GLOB" else ""
         source = f"{CHUNKS} WHERE {LIVE}" if column.startswith("c.") else "document d WHERE d.is_live"
         sql = f"SELECT DISTINCT {column} FROM {source} AND starts_with({column}, %s)"
         match = _PATTERNS[expr.op]
         values = [value for (value,) in self._execute(sql, (prefix,)) if match(expr.pattern, value)]
-        return Compiled(f"({column} = ANY(%s::text[]))", (values,))
+        return BoundSql(f"({column} = ANY(%s::text[]))", (values,))
 
-    def _on_tags(self, expr: Predicate) -> Compiled:
+    def _on_tags(self, expr: Predicate) -> BoundSql:
         if isinstance(expr, IsNull):
-            return Compiled("(d.tags = '{}')")
+            return BoundSql("(d.tags = '{}')")
         if isinstance(expr, Compare) and expr.op == "!=":
-            return Compiled("(NOT d.tags @> %s::text[])", ([expr.value],))
+            return BoundSql("(NOT d.tags @> %s::text[])", ([expr.value],))
         if isinstance(expr, Has | In):
             how = "@>" if isinstance(expr, Has) and expr.mode == "ALL" else "&&"
-            return Compiled(f"(d.tags {how} %s::text[])", (list(expr.values),))
+            return BoundSql(f"(d.tags {how} %s::text[])", (list(expr.values),))
         if isinstance(expr, Compare) and expr.op == "=":
-            return Compiled("(d.tags @> %s::text[])", ([expr.value],))
+            return BoundSql("(d.tags @> %s::text[])", ([expr.value],))
         if isinstance(expr, Like):
             tags = self._execute("SELECT DISTINCT unnest(tags) FROM document WHERE is_live")
             match = _PATTERNS[expr.op]
             held = [tag for (tag,) in tags if match(expr.pattern, tag)]
-            return Compiled("(d.tags && %s::text[])", (held,))
-        test = _test(expr, Compiled("t.tag"))
+            return BoundSql("(d.tags && %s::text[])", (held,))
+        test = _test(expr, BoundSql("t.tag"))
         sql = f"(EXISTS (SELECT 1 FROM unnest(d.tags) AS t(tag) WHERE {test.sql}))"
-        return Compiled(sql, test.params)
+        return BoundSql(sql, test.params)
 
-    def _on_meta(self, expr: Predicate) -> Compiled:
+    def _on_meta(self, expr: Predicate) -> BoundSql:
         key = expr.field.key or ""
         if isinstance(expr, IsNull):
             return _has_type(key, "null", "array", "object")
         if isinstance(expr, Compare) and expr.op == "!=":
             inner = self._on_meta(expr._replace(op="="))
-            return Compiled(f"(NOT {inner.sql})", inner.params)
+            return BoundSql(f"(NOT {inner.sql})", inner.params)
         if isinstance(expr, In):
             return _join([self._on_meta(Compare(expr.field, "=", value)) for value in expr.values], "OR")
         if isinstance(expr, Compare) and isinstance(expr.value, bool):
-            return Compiled("(coalesce(d.metadata -> %s = %s::jsonb, false))", (key, json.dumps(expr.value)))
+            return BoundSql("(coalesce(d.metadata -> %s = %s::jsonb, false))", (key, json.dumps(expr.value)))
         if isinstance(expr, Like):
             value = "coalesce(d.metadata ->> %s, '') COLLATE \"C\""
             rows = self._execute("SELECT DISTINCT metadata ->> %s FROM document WHERE is_live", (key,))
             match = _PATTERNS[expr.op]
             values = [each for (each,) in rows if each is not None and match(expr.pattern, each)]
-            test = Compiled(f"({value} = ANY(%s::text[]))", (key, values))
+            test = BoundSql(f"({value} = ANY(%s::text[]))", (key, values))
             types = _has_type(key, "string")
-            return Compiled(f"({types.sql} AND {test.sql})", types.params + test.params)
+            return BoundSql(f"({types.sql} AND {test.sql})", types.params + test.params)
         operand = expr.value if isinstance(expr, Compare) else expr.low if isinstance(expr, Between) else ""
         if isinstance(operand, str):
             types, column = _has_type(key, "string"), '(d.metadata ->> %s) COLLATE "C"'
         else:
             types, column = _has_type(key, "number"), _NUMBER
-        test = _test(expr, Compiled(column, (key,)))
+        test = _test(expr, BoundSql(column, (key,)))
         # CASE, because AND may evaluate a cast before the test of the type.
-        return Compiled(f"(CASE WHEN {types.sql} THEN {test.sql} ELSE false END)", types.params + test.params)
+        return BoundSql(f"(CASE WHEN {types.sql} THEN {test.sql} ELSE false END)", types.params + test.params)
 
-    def order(self, keys: Iterable[OrderKey], table: Table) -> Compiled:
+    def order(self, keys: Iterable[OrderKey], table: Table) -> BoundSql:
         """Return the ORDER BY terms: the keys, rows without a value last, then path, offset and id."""
         terms: list[str] = []
         params: list[str] = []
@@ -192,16 +192,16 @@ class Compiler:
             terms.append(spelled)
             params += [by.key or ""] * spelled.count("%s")
         ending = "d.path, c.start, c.id" if table == "chunk" else "d.path, d.id"
-        return Compiled(", ".join([*terms, ending]), tuple(params))
+        return BoundSql(", ".join([*terms, ending]), tuple(params))
 
 
-def holds(phrase: Phrase) -> Compiled:
+def holds(phrase: Phrase) -> BoundSql:
     """Return the condition for chunks that contain these words next to each other, in the title or the text."""
     if len(phrase.terms) == 1:
-        return Compiled("(c.terms @> %s::text[])", (list(phrase.terms),))
+        return BoundSql("(c.terms @> %s::text[])", (list(phrase.terms),))
     spelled = f" {' '.join(phrase.terms)} "
     sql = "(c.terms @> %s::text[] AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
-    return Compiled(sql, (list(phrase.terms), spelled, spelled))
+    return BoundSql(sql, (list(phrase.terms), spelled, spelled))
 
 
 def is_native(expr: Predicate | Words) -> bool:
@@ -225,25 +225,25 @@ def metadata_for_filters(meta: str) -> str:
     return json.dumps(plain, ensure_ascii=False)
 
 
-def _join(parts: Sequence[Compiled], operator: str) -> Compiled:
+def _join(parts: Sequence[BoundSql], operator: str) -> BoundSql:
     sql = f" {operator} ".join(part.sql for part in parts)
-    return Compiled(f"({sql})", tuple(value for part in parts for value in part.params))
+    return BoundSql(f"({sql})", tuple(value for part in parts for value in part.params))
 
 
-def _test(expr: Predicate, column: Compiled) -> Compiled:
+def _test(expr: Predicate, column: BoundSql) -> BoundSql:
     """Return the predicate on an expression that is not NULL and has the values' type."""
     if isinstance(expr, Compare):
-        return Compiled(f"({column.sql} {expr.op} %s)", (*column.params, _bound(expr.value)))
+        return BoundSql(f"({column.sql} {expr.op} %s)", (*column.params, _bound(expr.value)))
     if isinstance(expr, Between):
         both = f"({column.sql} >= %s AND {column.sql} <= %s)"
-        return Compiled(both, (*column.params, _bound(expr.low), *column.params, _bound(expr.high)))
+        return BoundSql(both, (*column.params, _bound(expr.low), *column.params, _bound(expr.high)))
     if isinstance(expr, In | Has):
         marks = ", ".join(["%s"] * len(expr.values))
-        return Compiled(f"({column.sql} IN ({marks}))", (*column.params, *map(_bound, expr.values)))
+        return BoundSql(f"({column.sql} IN ({marks}))", (*column.params, *map(_bound, expr.values)))
     if isinstance(expr, Like):
         is_open = (len(expr.pattern) - len(expr.pattern.rstrip("\\"))) % 2
-        return Compiled(f"({column.sql} LIKE %s)", (*column.params, expr.pattern + "\\" * is_open))
-    return Compiled("false")
+        return BoundSql(f"({column.sql} LIKE %s)", (*column.params, expr.pattern + "\\" * is_open))
+    return BoundSql("false")
 
 
 def _bound(value: Value) -> Any:
@@ -252,6 +252,6 @@ def _bound(value: Value) -> Any:
     return value
 
 
-def _has_type(key: str, *types: str) -> Compiled:
+def _has_type(key: str, *types: str) -> BoundSql:
     names = ", ".join(f"'{name}'" for name in types)
-    return Compiled(f"(coalesce(jsonb_typeof(d.metadata -> %s), 'null') IN ({names}))", (key,))
+    return BoundSql(f"(coalesce(jsonb_typeof(d.metadata -> %s), 'null') IN ({names}))", (key,))

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, holds
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, holds
 from recall_core.store.postgres.opened import State
 from recall_core.store.postgres.schema import Execute
 from recall_core.store.sqlite.memory.matrix import Matrix
@@ -51,7 +51,7 @@ _MANY_TERMS = 64
 """Once so many terms were looked up one by one, all are read."""
 
 
-class Held(Snapshot):
+class HeldState(Snapshot):
     """The rows of one state. Words that were searched for stay; `add_vectors` adds the vectors."""
 
     def __init__(self, execute: Execute, state: State, megabytes: int) -> None:
@@ -108,7 +108,7 @@ class Held(Snapshot):
             found.update(execute(_TERMS_BEGINNING, (letter, letter, shortest, longest)))
         return found
 
-    def passing_of(self, compiled: Compiled, execute: Execute) -> Places:
+    def passing_of(self, compiled: BoundSql, execute: Execute) -> Places:
         """Return the places, ascending, of the rows that pass a filter."""
         sql = f"SELECT c.number FROM {CHUNKS} WHERE {LIVE} AND {compiled.sql}"
         return np.sort(self.rows.places([number for (number,) in execute(sql, compiled.params)]))
@@ -173,15 +173,15 @@ def _count_phrase(execute: Execute, phrase: Phrase) -> list[tuple[int, ...]]:
     ]
 
 
-_shared: WeakValueDictionary[str, Held] = WeakValueDictionary()
+_shared: WeakValueDictionary[str, HeldState] = WeakValueDictionary()
 """Path of a collection to its last state in memory, as long as a store of this process has it."""
 _loading = Lock()
 
 
-def hold(execute: Execute, path: str, state: State, megabytes: int) -> Held:
+def hold(execute: Execute, path: str, state: State, megabytes: int) -> HeldState:
     """Return this state in memory, loading it if it is not there."""
     with _loading:
         held = _shared.get(path)
         if held is None or held.state != state:
-            held = _shared[path] = Held(execute, state, megabytes)
+            held = _shared[path] = HeldState(execute, state, megabytes)
         return held

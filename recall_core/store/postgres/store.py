@@ -12,8 +12,8 @@ from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
 from recall_core.store.care import Maintenance
 from recall_core.store.postgres.catalog import PostgresCatalog
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, Compiled, Compiler, holds, is_native
-from recall_core.store.postgres.held import Held, hold
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, Compiler, holds, is_native
+from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
     Address,
     State,
@@ -89,8 +89,8 @@ class PostgresStore(PostgresCatalog):
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
         super().__init__(db, address)
-        self._held: Held | None = None
-        self._words: tuple[Held, LiteralQuery, WordSearch] | None = None
+        self._held: HeldState | None = None
+        self._words: tuple[HeldState, LiteralQuery, WordSearch] | None = None
         """The words of the last query."""
         self._asked: tuple[State, int] | None = None
         """State and `reading` block of the last question by a vector."""
@@ -100,15 +100,15 @@ class PostgresStore(PostgresCatalog):
             raise not_offered_error(repr(name.replace("_", " ")))
         raise AttributeError(name)
 
-    def _hold(self) -> Held:
+    def _hold(self) -> HeldState:
         """Return the current state in memory."""
         with self.reading(), making_sense(self.path):
             if self._is_writing:  # this connection's changes may still be rolled back
-                return Held(self.execute, self.state(), self.memory_mb)
+                return HeldState(self.execute, self.state(), self.memory_mb)
             self._held = hold(self.execute, self.path, self.state(), self.memory_mb)
             return self._held
 
-    def _hold_vectors(self, *, at_once: bool) -> Held | None:
+    def _hold_vectors(self, *, at_once: bool) -> HeldState | None:
         """Return the current state in memory with its vectors.
 
         Return None if there is no room, or if this is the first question about it, unless wanted at once.
@@ -128,7 +128,7 @@ class PostgresStore(PostgresCatalog):
                 self._words = held, query, held.words(self.execute, query)
         return self._words[2]
 
-    def _passing(self, held: Held, where: Expr | None) -> Places | None:
+    def _passing(self, held: HeldState, where: Expr | None) -> Places | None:
         if where is None:
             return None
         with making_sense(self.path):
@@ -162,16 +162,16 @@ class PostgresStore(PostgresCatalog):
         with self.reading():
             return count_one_by_one(lambda terms: self._count(terms, table), where)
 
-    def _page(self, where: Expr | None, table: Table, order: tuple[OrderKey, ...]) -> Compiled:
+    def _page(self, where: Expr | None, table: Table, order: tuple[OrderKey, ...]) -> BoundSql:
         compiler = Compiler(self.execute, self.analyzer)
-        passing = Compiled("true") if where is None else compiler.filter(where, table=table)
+        passing = BoundSql("true") if where is None else compiler.filter(where, table=table)
         source, columns, live = _SOURCES[table]
         ordering = compiler.order(order, table)
         sql = f"SELECT {columns} FROM {source} WHERE {live} AND {passing.sql} ORDER BY {ordering.sql}"
-        return Compiled(sql, passing.params + ordering.params)
+        return BoundSql(sql, passing.params + ordering.params)
 
     def _count(self, terms: Sequence[Expr], table: Table) -> int:
-        passing = Compiled("true")
+        passing = BoundSql("true")
         if terms:
             passing = Compiler(self.execute, self.analyzer).filter(
                 terms[0] if len(terms) == 1 else And(tuple(terms)), table=table
@@ -310,7 +310,7 @@ class PostgresStore(PostgresCatalog):
 
     def _condition(self, where: Expr | None) -> tuple[str, tuple[Any, ...]]:
         passing = (
-            Compiled("true") if where is None else Compiler(self.execute, self.analyzer).filter(where, table="chunk")
+            BoundSql("true") if where is None else Compiler(self.execute, self.analyzer).filter(where, table="chunk")
         )
         return f"{LIVE} AND {passing.sql}", passing.params
 
