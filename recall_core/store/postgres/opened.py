@@ -104,7 +104,7 @@ def _prepare(db: psycopg.Connection, address: Address, *, is_new: bool) -> None:
     (encoding,) = db.execute("SHOW server_encoding").fetchone() or ("",)
     if server < OLDEST_SERVER or encoding != "UTF8":
         message = f"{address.path} needs PostgreSQL {OLDEST_SERVER} with UTF8; this is {server} with {encoding}."
-        raise StoreError("server_unfit", message, hint="createdb --encoding UTF8 --template template0 NAME")
+        raise StoreError("server_unfit", message, hint="CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0")
     sql = "SELECT e.extversion, e.extnamespace::regnamespace::text, t.oid::bigint FROM pg_extension e "
     sql += "JOIN pg_type t ON t.typname = 'vector' AND t.typnamespace = e.extnamespace WHERE e.extname = 'vector'"
     found = db.execute(sql).fetchone()
@@ -194,7 +194,7 @@ _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
         StoreError,
         "no_store",
         "There is no collection at {path}.",
-        "recall init --store URL",
+        Hint("init", store="URL"),
     ),
     (
         psycopg.DataError,
@@ -230,7 +230,7 @@ class OpenCollection:
         self._born = ""
         if not self.is_there():
             message = f"There is no collection at {self.path}."
-            raise StoreError("no_store", message, hint=f"recall init --store '{self.path}'")
+            raise StoreError("no_store", message, hint=Hint("init", store=self.path))
         self._born, version = self.execute("SELECT born, schema_version FROM store")[0]
         if version > SCHEMA_VERSION:
             message = (
