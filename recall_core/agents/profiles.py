@@ -25,6 +25,13 @@ MAIN = "main"
 """The agent of those who have none."""
 SOURCES = ("memory", "sessions")
 MAX_RESULTS = 6
+SYNCED: Settings = {
+    "sync_on_boot": True,
+    "sync_on_session": True,
+    "sync_on_search_ms": 1_000,
+    "sync_on_change": True,
+}
+"""When servers sync a memory, if neither agents.toml nor the person's settings say so."""
 EXTRA = "extra"
 """The tag of documents from extra paths."""
 
@@ -49,6 +56,15 @@ _SETTINGS = {
     "query.min_score": "min_score",
     "query.lexical_weight": "bm25_weight",
     "query.semantic_weight": "vector_weight",
+    "vectors": "vectors",
+    "retention_days": "retention_days",
+    "session_min_bytes": "session_min_bytes",
+    "session_min_messages": "session_min_messages",
+    "sync.on_boot": "sync_on_boot",
+    "sync.on_session": "sync_on_session",
+    "sync.on_search_ms": "sync_on_search_ms",
+    "sync.on_change": "sync_on_change",
+    "sync.interval": "sync_interval_s",
 }
 """Keys whose values are settings of the agent's store."""
 _EXAMPLES: dict[str, Any] = {
@@ -66,10 +82,7 @@ _EXAMPLES: dict[str, Any] = {
     "query.max_results": MAX_RESULTS,
     "query.candidate_multiplier": 4,
     "query.hybrid": True,
-    "vectors": True,
     "sync.on_search": True,
-    "sync.on_boot": True,
-    "sync.watch": True,
     "sync.interval": "5m",
 }
 """Every other key but those of `_VERBATIM`, with an example of its type."""
@@ -81,24 +94,18 @@ _OTHER_NAMES = {
     "memory_search.store.vector.enabled": "vectors",
     "embedding": "embedding.provider",
 }
-_OF_HYBRID = {
+_SYNONYMS = {
     "query.hybrid.enabled": "query.hybrid",
     "query.hybrid.vector_weight": "query.semantic_weight",
     "query.hybrid.text_weight": "query.lexical_weight",
     "query.hybrid.candidate_multiplier": "query.candidate_multiplier",
+    "sync.on_session_start": "sync.on_session",
+    "sync.watch": "sync.on_change",
 }
+"""Other names of keys, without `memory_search`."""
 
 
 Mode = Literal["hybrid", "lexical", "semantic"]
-
-
-class Sync(NamedTuple):
-    """When a memory is synced. interval: seconds, 0 for never."""
-
-    on_search: bool = True
-    on_boot: bool = True
-    watch: bool = True
-    interval: int = 0
 
 
 class Agent(NamedTuple):
@@ -120,7 +127,8 @@ class Agent(NamedTuple):
     """Settings of its store, by key of `Config`."""
     max_results: int = MAX_RESULTS
     mode: Mode = "hybrid"
-    sync: Sync = Sync()
+    syncs_before_search: bool = True
+    """True if commands that read sync first."""
     shares_store: bool = False
     runtime: Mapping[str, Any] = MappingProxyType({})
     """What the file says about identity, tools, sandbox and model, unchanged."""
@@ -264,10 +272,15 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         return _place(merged[key], places[key].parent if start is None else start)
 
     workspace = below("workspace", None, home)
+    if "sync.interval" in merged:
+        merged["sync.interval"] = _seconds(merged["sync.interval"], where)
     settings = {
         key: check(key, merged[flat], where=where, name=flat) for flat, key in _SETTINGS.items() if flat in merged
     }
     rows = merged.get("query.max_results", MAX_RESULTS)
+    syncs_before_search = merged.get("sync.on_search", True)
+    if not syncs_before_search:
+        settings.setdefault("sync_on_search_ms", 0)
     if "query.candidate_multiplier" in merged:
         settings["pool"] = check(
             "pool", rows * merged["query.candidate_multiplier"], where=where, name="query.candidate_multiplier"
@@ -275,7 +288,7 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
     for source in merged.get("sources", SOURCES) or [""]:
         if source not in SOURCES:
             raise ConfigError("bad_value", f"{where}: there is no source {source!r}.", hint=_line("sources"))
-    is_hybrid, has_vectors = merged.get("query.hybrid", True), merged.get("vectors", True)
+    is_hybrid, has_vectors = merged.get("query.hybrid", True), settings.get("vectors", True)
     return Agent(
         id=name,
         name=merged.get("name", name),
@@ -292,12 +305,7 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         settings=settings,
         max_results=rows,
         mode="lexical" if not has_vectors else "hybrid" if is_hybrid else "semantic",
-        sync=Sync(
-            merged.get("sync.on_search", True),
-            merged.get("sync.on_boot", True),
-            merged.get("sync.watch", True),
-            _seconds(merged.get("sync.interval", "0"), where),
-        ),
+        syncs_before_search=syncs_before_search,
         shares_store=merged.get("share_store", False),
         runtime={key: merged[key] for key in _VERBATIM if key in merged},
     )
@@ -386,7 +394,7 @@ def _entry(table: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
     named = ((_OTHER_NAMES.get(key, key.removeprefix("memory_search.")), value) for key, value in _flatten(table))
     given: dict[str, Any] = {}
     for name, value in named:
-        key = _OF_HYBRID.get(name, name)
+        key = _SYNONYMS.get(name, name)
         given[key] = given.get(key) is not False and value if key == "enabled" else value  # off at any level is off
     _expect_keys(given, known, where)
     for key, value in given.items():

@@ -19,6 +19,7 @@ from recall_core.agents.profiles import (
     FILE,
     MAIN,
     SOURCES,
+    SYNCED,
     Agent,
     Agents,
     AgentsFile,
@@ -202,9 +203,17 @@ def _arrange(engine: Engine, wanted: Sequence[Root]) -> None:
         write.roots(engine, forget=going, rm=True)
 
 
+def syncing(agent: Agent) -> Mapping[str, Any]:
+    """Return the settings, by key, that say when a server syncs an agent's memory.
+
+    They are those of agents.toml, else the person's, else `SYNCED`.
+    """
+    return {**Config._field_defaults, **SYNCED, **personal.syncing(caller.environ()), **agent.settings}
+
+
 def sync_before_search(engine: Engine) -> str | None:
     """Sync an agent's memory if its settings say so. Return why that failed, or None: a search goes on without."""
-    if engine.scope is None or not engine.scope.agent.sync.on_search:
+    if engine.scope is None or not engine.scope.agent.syncs_before_search:
         return None
     try:
         result_of(write.sync(engine))
@@ -309,10 +318,11 @@ def status(engine: Engine) -> StatusResponse:
         view["agent"] = agent.id
         why = (each.partition(": ")[2] for each in (*scope.reasons, *scope.warnings) if each.startswith(_OF_EMBEDDER))
         view["fallback"] = [each.replace(f" (saved in {FILE_NAME})", "") for each in why]
-        sync = agent.sync
-        view["next_sync"] = "on search" if sync.on_search else "on change" if sync.watch else "never"
-        if sync.interval and synced is not None:
-            view["next_sync"] = utc(synced + sync.interval * 1_000_000_000)
+        sync = syncing(agent)
+        on_search = agent.syncs_before_search or sync["sync_on_search_ms"]
+        view["next_sync"] = "on search" if on_search else "on change" if sync["sync_on_change"] else "never"
+        if (seconds := sync["sync_interval_s"]) and synced is not None:
+            view["next_sync"] = utc(synced + seconds * 1_000_000_000)
     return {**OK, "memory": view, "warnings": list(engine.notes())}
 
 

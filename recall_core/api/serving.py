@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from recall_core import personal
+from recall_core.api import agents
 from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
@@ -601,19 +602,24 @@ def following_for(
 ) -> Following:
     """Return when to sync a store: as the arguments say, else the person's settings, else an accepted recall.toml.
 
+    For an agent, agents.toml comes before the person's settings, and a memory that is switched off is never synced.
     say: receives the reason if recall.toml waits to be accepted.
+    Raises UsageError `unknown_agent` and what `agents.load` raises.
     """
-    config = Config()
-    if settings.agent is None:  # agents.toml decides for an agent
+    if settings.agent is not None:
+        agent = agents.load(settings.start).find(settings.agent)
+        if not agent.is_enabled:
+            return Following()
+        wanted = following_of(agents.syncing(agent))
+    else:
+        config = Config()
         with suppress(RecallError):  # the store may come later
             found = find(settings.store, start=settings.start).settings(is_vouched=settings.trust)
             if (refusal := found.refusal(SYNC)) is None:
                 config = found.config
             else:
                 say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
-    person = personal.resolve(os.environ)
-    own = {key: person[key].value for key in SYNCING if person[key].origin != personal.BUILT_IN}
-    wanted = following_of({**config._asdict(), **own})
+        wanted = following_of({**config._asdict(), **personal.syncing(os.environ)})
     return wanted._replace(
         watch=watch or wanted.watch, on_boot=on_boot or wanted.on_boot, interval=interval or wanted.interval
     )
