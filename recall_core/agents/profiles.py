@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from recall_core import paths
 from recall_core._lazy import difflib, zlib
@@ -82,6 +82,7 @@ _EXAMPLES: dict[str, Any] = {
     "query.max_results": MAX_RESULTS,
     "query.candidate_multiplier": 4,
     "query.hybrid": True,
+    "citations": "auto",
     "sync.on_search": True,
     "sync.interval": "5m",
 }
@@ -106,6 +107,7 @@ _SYNONYMS = {
 
 
 Mode = Literal["hybrid", "lexical", "semantic"]
+Citations = Literal["auto", "on", "off"]
 
 
 class Agent(NamedTuple):
@@ -127,6 +129,8 @@ class Agent(NamedTuple):
     """Settings of its store, by key of `Config`."""
     max_results: int = MAX_RESULTS
     mode: Mode = "hybrid"
+    citations: Citations = "auto"
+    """How `memory_search` cites: `on` also below each snippet, `off` not at all."""
     syncs_before_search: bool = True
     """True if commands that read sync first."""
     shares_store: bool = False
@@ -288,6 +292,9 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
     for source in merged.get("sources", SOURCES) or [""]:
         if source not in SOURCES:
             raise ConfigError("bad_value", f"{where}: there is no source {source!r}.", hint=_line("sources"))
+    citations = merged.get("citations", "auto")
+    if citations not in get_args(Citations):
+        raise ConfigError("bad_value", f"{where}: citations cannot be {citations!r}.", hint=_line("citations"))
     is_hybrid, has_vectors = merged.get("query.hybrid", True), settings.get("vectors", True)
     return Agent(
         id=name,
@@ -305,6 +312,7 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         settings=settings,
         max_results=rows,
         mode="lexical" if not has_vectors else "hybrid" if is_hybrid else "semantic",
+        citations=citations,
         syncs_before_search=syncs_before_search,
         shares_store=merged.get("share_store", False),
         runtime={key: merged[key] for key in _VERBATIM if key in merged},

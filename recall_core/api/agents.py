@@ -257,6 +257,7 @@ def agent_view(agent: Agent, *, is_default: bool) -> AgentView:
         missing=[str(each) for each in (agent.workspace, *agent.extra_paths) if not os.path.exists(each)],  # noqa: PTH110
         max_results=agent.max_results,
         mode=agent.mode,
+        citations=agent.citations,
         settings=dict(agent.settings),
         runtime=dict(agent.runtime),
     )

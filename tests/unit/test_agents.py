@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tomllib
 from collections.abc import Callable, Iterator
 from hashlib import sha256
@@ -206,6 +207,10 @@ def test_wrong_files_are_refused_by_name() -> None:
         "sources = []",
         "extra_paths = '/x'",
         "sync = {interval = 'soon'}",
+        "sync = {on_boot = 1}",
+        "citations = 'no'",
+        "vectors = 'no'",
+        "retention_days = -1",
         "query = {max_results = 0}",
     ):
         assert refusal(one.format("a") + line)[0] == "bad_value", line
@@ -413,6 +418,36 @@ def test_status_reports_sources_probes_and_syncs(home: Path) -> None:
     assert answer("status")["error"]["code"] == "no_store"
 
 
+def test_memory_without_vectors_finds_words_alone(home: Path) -> None:
+    write(home / ".config/recall/agents.toml", CREATED.replace('provider = "hash"', "store.vector.enabled = false"))
+    found = answer("--agent", "work", "search", "kestrel plan")
+    assert ([*found["warnings"]], found["query"]["plan"]["mode"]) == ([], "lexical")
+    assert found["results"][0]["doc"]["path"] == f"{home}/docs/work/plan.md"
+    view = answer("--agent", "work", "status")["memory"]
+    assert (view["model"], view["full_text"], "no vectors" in view["vectors"]) == ("none", "ok", True)
+    refused = answer("--agent", "work", "search", "kestrel", "--vector")
+    assert refused["error"]["code"] == "no_vectors"
+
+
+def test_profile_decides_which_sessions_stay(home: Path) -> None:
+    sessions = home / ".local/share/recall/workspace/support/sessions"
+    text = (sessions / "a.jsonl").read_text(encoding="utf-8")
+    write(sessions / "old.jsonl", text.replace("plover", "dodo"))
+    os.utime(sessions / "old.jsonl", (0, 0))
+    keys = "retentionDays = 30\nsession_min_messages = 2\n"
+    file = home / ".config/recall/agents.toml"
+    write(file, CREATED.replace('id = "support"\n', f'id = "support"\n{keys}'))
+
+    def hits(word: str) -> int:
+        return int(answer("--agent", "support", "search", word, "--bm25", "--k", "50")["stats"]["total_hits"])
+
+    assert (hits("dodo"), hits("upstairs")) == (0, 1)
+    for messages, known in ((1, 0), (2, 1)):
+        text += '{"role": "user", "content": "a gannet"}\n'
+        write(sessions / "a.jsonl", text)
+        assert (hits("gannet") > 0) == known, messages
+
+
 def test_settings_unlike_the_store_are_reported(home: Path) -> None:
     run("--agent", "work", "search", "kestrel")
     changed = CREATED.replace('provider = "hash"', 'provider = "local"\nchunking = { tokens = 99, overlap = 9 }')
@@ -491,7 +526,15 @@ def test_served_memory_is_that_of_the_configured_agent(home: Path) -> None:
             with pytest.raises(UsageError) as refused:
                 asked(tool, query="x", path="x", agent="main")
             assert refused.value.code == "bad_arguments"
-        write(home / ".config/recall/agents.toml", CREATED.replace('"~/docs/work"', '"~/docs/support-kb"'))
+        file = home / ".config/recall/agents.toml"
+        assert (found["citations"], found["results"][0]["citation"]) == ("auto", "MEMORY.md:1")
+        for setting, ends in (("on", "\n\nSource: MEMORY.md:1"), ("off", ".")):
+            write(file, CREATED.replace('id = "work"', f'id = "work"\ncitations = "{setting}"'))
+            told = asked("memory_search", query="kestrel tends garden tokens", maxResults=1)
+            first = told["results"][0]
+            assert (told["citations"], first["snippet"].endswith(ends), first["path"]) == (setting, True, "MEMORY.md")
+            assert ("citation" in first) == (setting == "on")
+        write(file, CREATED.replace('"~/docs/work"', '"~/docs/support-kb"'))
         assert "work/plan.md" not in {each["path"] for each in asked("memory_search", query="kestrel")["results"]}
     finally:
         pool.close()
