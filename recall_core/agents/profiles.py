@@ -38,6 +38,7 @@ EXTRA = "extra"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RESERVED = re.compile(r"(?i)con|prn|aux|nul|(com|lpt)[0-9]")
 """Names of devices on Windows."""
+_EVERY = "sync.interval"
 _INTERVAL = re.compile(r"([0-9]{1,6})(s|m|h|d)?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _VERBATIM = ("identity", "tools", "sandbox", "model")
@@ -64,7 +65,7 @@ _SETTINGS = {
     "sync.on_session": "sync_on_session",
     "sync.on_search_ms": "sync_on_search_ms",
     "sync.on_change": "sync_on_change",
-    "sync.interval": "sync_interval_s",
+    _EVERY: "sync_interval_s",
 }
 """Keys whose values are settings of the agent's store."""
 _EXAMPLES: dict[str, Any] = {
@@ -84,7 +85,7 @@ _EXAMPLES: dict[str, Any] = {
     "query.hybrid": True,
     "citations": "auto",
     "sync.on_search": True,
-    "sync.interval": "5m",
+    _EVERY: "5m",
 }
 """Every other key but those of `_VERBATIM`, with an example of its type."""
 _OTHER_NAMES = {
@@ -276,8 +277,6 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         return _place(merged[key], places[key].parent if start is None else start)
 
     workspace = below("workspace", None, home)
-    if "sync.interval" in merged:
-        merged["sync.interval"] = _seconds(merged["sync.interval"], where)
     settings = {
         key: check(key, merged[flat], where=where, name=flat) for flat, key in _SETTINGS.items() if flat in merged
     }
@@ -321,14 +320,6 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
 
 def _place(typed: str, start: Path) -> Path:
     return paths.spelt(start / paths.expand(typed))
-
-
-def _seconds(text: str, where: str) -> int:
-    """Return the seconds of an interval such as `90`, `90s`, `5m`, `2h` or `1d`."""
-    match = _INTERVAL.fullmatch(text)
-    if match is None:
-        raise ConfigError("bad_value", f"{where}: sync.interval cannot be {text!r}.", hint=_line("sync.interval"))
-    return int(match[1]) * _UNITS[match[2] or "s"]
 
 
 def _expect_own_stores(agents: Iterable[Agent]) -> None:
@@ -407,11 +398,12 @@ def _entry(table: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
     _expect_keys(given, known, where)
     for key, value in given.items():
         example = _EXAMPLES.get(key)
-        if key == "sync.interval" and type(value) is int:
-            given[key] = value = str(value)  # noqa: PLW2901 - seconds
+        if key == _EVERY and (seconds := _INTERVAL.fullmatch(str(value))):
+            given[key] = int(seconds[1]) * _UNITS[seconds[2] or "s"]
+            continue
         texts = value if isinstance(value, list) else [value or "-"] if isinstance(value, str) else []
         is_fit = all(isinstance(each, str) and each and "\0" not in each for each in texts)
-        is_fit = is_fit and (type(value) is not int or value > 0)
+        is_fit = is_fit and (type(value) is not int or value > 0) and key != _EVERY
         if example is not None and not (is_fit and type(value) is type(example)):
             raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=_line(key))
     return given

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -591,12 +591,6 @@ class Following(NamedTuple):
     on_search_ms: int = 0
 
 
-def following_of(config: Mapping[str, Any]) -> Following:
-    """Return when these settings, by key, sync a served store."""
-    boot, session, search_ms, change, interval = (config[key] for key in SYNCING)
-    return Following(change, boot, interval, session, search_ms)
-
-
 def following_for(
     settings: StoreSettings, *, watch: bool, on_boot: bool, interval: float, say: Callable[[str], None]
 ) -> Following:
@@ -610,7 +604,7 @@ def following_for(
         agent = agents.load(settings.start).find(settings.agent)
         if not agent.is_enabled:
             return Following()
-        wanted = following_of(agents.syncing(agent))
+        given = agents.syncing(agent)
     else:
         config = Config()
         with suppress(RecallError):  # the store may come later
@@ -619,10 +613,9 @@ def following_for(
                 config = found.config
             else:
                 say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
-        wanted = following_of({**config._asdict(), **personal.syncing(os.environ)})
-    return wanted._replace(
-        watch=watch or wanted.watch, on_boot=on_boot or wanted.on_boot, interval=interval or wanted.interval
-    )
+        given = {**config._asdict(), **personal.syncing(os.environ)}
+    boot, session, search_ms, change, seconds = (given[key] for key in SYNCING)
+    return Following(watch or change, on_boot or boot, interval or seconds, session, search_ms)
 
 
 class Follower:

@@ -427,6 +427,9 @@ def test_memory_without_vectors_finds_words_alone(home: Path) -> None:
     assert (view["model"], view["full_text"], "no vectors" in view["vectors"]) == ("none", "ok", True)
     refused = answer("--agent", "work", "search", "kestrel", "--vector")
     assert refused["error"]["code"] == "no_vectors"
+    write(home / ".config/recall/agents.toml", CREATED)
+    assert run("--agent", "work", "reembed", "hash")[0] == 0
+    assert answer("--agent", "work", "status")["memory"]["model"] == "hash-1:512"
 
 
 def test_profile_decides_which_sessions_stay(home: Path) -> None:
@@ -497,6 +500,8 @@ def test_agent_opens_no_other_store(home: Path) -> None:
     assert not client._may_ask(("search", "--agent", "work", "garden"), {})
     for command in (("init",), ("trust",), ("agents",), ("config",), ("add", "."), ("import", "x")):
         assert answer("--agent", "work", *command)["error"]["code"] == "conflicting_flags", command
+    code, _, err = run("--agent", "work", "serve", "--writable")
+    assert (code, "--agent cannot be used with --writable" in err) == (2, True)
     assert answer("--agent", "wrok", "stats")["error"]["hint"] == "did you mean work?"
 
 
