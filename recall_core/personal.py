@@ -154,12 +154,6 @@ def resolve(environ: Mapping[str, str], platform: str = sys.platform) -> dict[st
     return resolved
 
 
-def syncing(environ: Mapping[str, str]) -> Settings:
-    """Return when the person wants servers to sync, by key of `Config`. Only the settings that were given."""
-    resolved = resolve(environ)
-    return {key: resolved[key].value for key in SYNCING if resolved[key].origin != BUILT_IN}
-
-
 def default_of(name: str) -> SettingValue:
     """Return the default of a setting. Raises ConfigError `unknown_key`."""
     default: SettingValue = check(name, TABLE.defaults.get(name), where="config", name=name, table=TABLE)

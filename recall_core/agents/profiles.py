@@ -30,6 +30,7 @@ SYNCED: Settings = {
     "sync_on_session": True,
     "sync_on_search_ms": 1_000,
     "sync_on_change": True,
+    "sync_interval_s": 0,
 }
 """When servers sync a memory, if neither agents.toml nor the person's settings say so."""
 EXTRA = "extra"

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from recall_core import personal
+from recall_core.agents.profiles import SYNCED
 from recall_core.api import agents
 from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
@@ -604,7 +604,7 @@ def following_for(
         agent = agents.load(settings.start).find(settings.agent)
         if not agent.is_enabled:
             return Following()
-        given = agents.syncing(agent)
+        given = agents.syncing(agent, SYNCED, os.environ)
     else:
         config = Config()
         with suppress(RecallError):  # the store may come later
@@ -613,7 +613,7 @@ def following_for(
                 config = found.config
             else:
                 say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
-        given = {**config._asdict(), **personal.syncing(os.environ)}
+        given = agents.syncing(None, config._asdict(), os.environ)
     boot, session, search_ms, change, seconds = (given[key] for key in SYNCING)
     return Following(watch or change, on_boot or boot, interval or seconds, session, search_ms)
 

@@ -7,8 +7,10 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -373,6 +375,20 @@ def test_sources_apply_inside_every_signal(home: Path) -> None:
             assert all("plan.md" not in json.dumps(fix.get("after", "")) for fix in why.get("fixes", []))
         vector = [1.0] * recall.store.info().dimension
         assert not any("plan.md" in hit["doc"]["path"] for hit in recall.nearest(vector, k=50)["results"])
+
+
+def test_first_callers_at_once_make_one_store(home: Path) -> None:
+    store = home / ".local/share/recall/memory/work.db"
+    write(store, "")  # as a killed process leaves it
+    together = Barrier(6)
+
+    def opened(number: int) -> list[str]:
+        together.wait()
+        with Recall.agent("work") as recall:
+            return [root.folder for root in recall.store.roots()]
+
+    with ThreadPoolExecutor(6) as callers:
+        assert list(callers.map(opened, range(6))) == [[f"{home}/docs/work", "MEMORY.md", "memory"]] * 6
 
 
 def test_changed_profile_changes_the_store(home: Path) -> None:
