@@ -48,11 +48,11 @@ def without_times(output: bytes) -> bytes:
 
 
 @contextmanager
-def running(runtime: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run recalld in the block."""
+def running(runtime: Path, environ: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Run recalld in the block. environ: its environment, if not that of the tests."""
     process = subprocess.Popen(
         [*RECALL, "daemon", "run"],
-        env=environ_of(runtime),
+        env=environ_of(runtime) if environ is None else environ,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

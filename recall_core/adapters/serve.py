@@ -40,6 +40,9 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     if any(find_spec(name) is None for name in ("mcp", "starlette", "uvicorn")):
         message = "recall serve needs the packages of the extra http, which are not installed."
         raise RecallError("http_missing", message, hint=install_extra("http"))
+    if flags.writable and request.agent is not None:  # the agent would not find the documents
+        message = "--agent cannot be used with --writable."
+        raise UsageError("conflicting_flags", message, hint="leave out --writable")
     key = _key(flags)
     settings = api.serving.StoreSettings(
         request.store or os.environ.get("RECALL_STORE") or None, Path.cwd(), agent=request.agent

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from recall_core import paths
 from recall_core._lazy import difflib, zlib
@@ -25,12 +25,21 @@ MAIN = "main"
 """The agent of those who have none."""
 SOURCES = ("memory", "sessions")
 MAX_RESULTS = 6
+SYNCED: Settings = {
+    "sync_on_boot": True,
+    "sync_on_session": True,
+    "sync_on_search_ms": 1_000,
+    "sync_on_change": True,
+    "sync_interval_s": 0,
+}
+"""When servers sync a memory, if neither agents.toml nor the person's settings say so."""
 EXTRA = "extra"
 """The tag of documents from extra paths."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RESERVED = re.compile(r"(?i)con|prn|aux|nul|(com|lpt)[0-9]")
 """Names of devices on Windows."""
+_EVERY = "sync.interval"
 _INTERVAL = re.compile(r"([0-9]{1,6})(s|m|h|d)?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _VERBATIM = ("identity", "tools", "sandbox", "model")
@@ -49,6 +58,15 @@ _SETTINGS = {
     "query.min_score": "min_score",
     "query.lexical_weight": "bm25_weight",
     "query.semantic_weight": "vector_weight",
+    "vectors": "vectors",
+    "retention_days": "retention_days",
+    "session_min_bytes": "session_min_bytes",
+    "session_min_messages": "session_min_messages",
+    "sync.on_boot": "sync_on_boot",
+    "sync.on_session": "sync_on_session",
+    "sync.on_search_ms": "sync_on_search_ms",
+    "sync.on_change": "sync_on_change",
+    _EVERY: "sync_interval_s",
 }
 """Keys whose values are settings of the agent's store."""
 _EXAMPLES: dict[str, Any] = {
@@ -66,11 +84,9 @@ _EXAMPLES: dict[str, Any] = {
     "query.max_results": MAX_RESULTS,
     "query.candidate_multiplier": 4,
     "query.hybrid": True,
-    "vectors": True,
+    "citations": "auto",
     "sync.on_search": True,
-    "sync.on_boot": True,
-    "sync.watch": True,
-    "sync.interval": "5m",
+    _EVERY: "5m",
 }
 """Every other key but those of `_VERBATIM`, with an example of its type."""
 _OTHER_NAMES = {
@@ -81,24 +97,19 @@ _OTHER_NAMES = {
     "memory_search.store.vector.enabled": "vectors",
     "embedding": "embedding.provider",
 }
-_OF_HYBRID = {
+_SYNONYMS = {
     "query.hybrid.enabled": "query.hybrid",
     "query.hybrid.vector_weight": "query.semantic_weight",
     "query.hybrid.text_weight": "query.lexical_weight",
     "query.hybrid.candidate_multiplier": "query.candidate_multiplier",
+    "sync.on_session_start": "sync.on_session",
+    "sync.watch": "sync.on_change",
 }
+"""Other names of keys, without `memory_search`."""
 
 
 Mode = Literal["hybrid", "lexical", "semantic"]
-
-
-class Sync(NamedTuple):
-    """When a memory is synced. interval: seconds, 0 for never."""
-
-    on_search: bool = True
-    on_boot: bool = True
-    watch: bool = True
-    interval: int = 0
+Citations = Literal["auto", "on", "off"]
 
 
 class Agent(NamedTuple):
@@ -120,7 +131,10 @@ class Agent(NamedTuple):
     """Settings of its store, by key of `Config`."""
     max_results: int = MAX_RESULTS
     mode: Mode = "hybrid"
-    sync: Sync = Sync()
+    citations: Citations = "auto"
+    """How `memory_search` cites: `on` also below each snippet, `off` not at all."""
+    syncs_before_search: bool = True
+    """True if commands that read sync first."""
     shares_store: bool = False
     runtime: Mapping[str, Any] = MappingProxyType({})
     """What the file says about identity, tools, sandbox and model, unchanged."""
@@ -268,6 +282,9 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         key: check(key, merged[flat], where=where, name=flat) for flat, key in _SETTINGS.items() if flat in merged
     }
     rows = merged.get("query.max_results", MAX_RESULTS)
+    syncs_before_search = merged.get("sync.on_search", True)
+    if not syncs_before_search:
+        settings.setdefault("sync_on_search_ms", 0)
     if "query.candidate_multiplier" in merged:
         settings["pool"] = check(
             "pool", rows * merged["query.candidate_multiplier"], where=where, name="query.candidate_multiplier"
@@ -275,7 +292,10 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
     for source in merged.get("sources", SOURCES) or [""]:
         if source not in SOURCES:
             raise ConfigError("bad_value", f"{where}: there is no source {source!r}.", hint=_line("sources"))
-    is_hybrid, has_vectors = merged.get("query.hybrid", True), merged.get("vectors", True)
+    citations = merged.get("citations", "auto")
+    if citations not in get_args(Citations):
+        raise ConfigError("bad_value", f"{where}: citations cannot be {citations!r}.", hint=_line("citations"))
+    is_hybrid, has_vectors = merged.get("query.hybrid", True), settings.get("vectors", True)
     return Agent(
         id=name,
         name=merged.get("name", name),
@@ -292,12 +312,8 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
         settings=settings,
         max_results=rows,
         mode="lexical" if not has_vectors else "hybrid" if is_hybrid else "semantic",
-        sync=Sync(
-            merged.get("sync.on_search", True),
-            merged.get("sync.on_boot", True),
-            merged.get("sync.watch", True),
-            _seconds(merged.get("sync.interval", "0"), where),
-        ),
+        citations=citations,
+        syncs_before_search=syncs_before_search,
         shares_store=merged.get("share_store", False),
         runtime={key: merged[key] for key in _VERBATIM if key in merged},
     )
@@ -305,14 +321,6 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
 
 def _place(typed: str, start: Path) -> Path:
     return paths.spelt(start / paths.expand(typed))
-
-
-def _seconds(text: str, where: str) -> int:
-    """Return the seconds of an interval such as `90`, `90s`, `5m`, `2h` or `1d`."""
-    match = _INTERVAL.fullmatch(text)
-    if match is None:
-        raise ConfigError("bad_value", f"{where}: sync.interval cannot be {text!r}.", hint=_line("sync.interval"))
-    return int(match[1]) * _UNITS[match[2] or "s"]
 
 
 def _expect_own_stores(agents: Iterable[Agent]) -> None:
@@ -386,16 +394,17 @@ def _entry(table: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
     named = ((_OTHER_NAMES.get(key, key.removeprefix("memory_search.")), value) for key, value in _flatten(table))
     given: dict[str, Any] = {}
     for name, value in named:
-        key = _OF_HYBRID.get(name, name)
+        key = _SYNONYMS.get(name, name)
         given[key] = given.get(key) is not False and value if key == "enabled" else value  # off at any level is off
     _expect_keys(given, known, where)
     for key, value in given.items():
         example = _EXAMPLES.get(key)
-        if key == "sync.interval" and type(value) is int:
-            given[key] = value = str(value)  # noqa: PLW2901 - seconds
+        if key == _EVERY and (seconds := _INTERVAL.fullmatch(str(value))):
+            given[key] = int(seconds[1]) * _UNITS[seconds[2] or "s"]
+            continue
         texts = value if isinstance(value, list) else [value or "-"] if isinstance(value, str) else []
         is_fit = all(isinstance(each, str) and each and "\0" not in each for each in texts)
-        is_fit = is_fit and (type(value) is not int or value > 0)
+        is_fit = is_fit and (type(value) is not int or value > 0) and key != _EVERY
         if example is not None and not (is_fit and type(value) is type(example)):
             raise ConfigError("bad_value", f"{where}: {key} cannot be {value!r}.", hint=_line(key))
     return given

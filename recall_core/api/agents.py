@@ -19,6 +19,7 @@ from recall_core.agents.profiles import (
     FILE,
     MAIN,
     SOURCES,
+    SYNCED,
     Agent,
     Agents,
     AgentsFile,
@@ -29,7 +30,7 @@ from recall_core.agents.profiles import (
 )
 from recall_core.api import stores, write
 from recall_core.api.engine import Engine, Scope, result_of
-from recall_core.config import FILE_NAME, Config, replace
+from recall_core.config import FILE_NAME, SYNCING, Config, replace
 from recall_core.contract import OK
 from recall_core.contract.agents import AgentView, MemoryView, RouteView, SourceView
 from recall_core.contract.views import TrustView
@@ -142,7 +143,12 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     given = {"embedding": "local" if is_best else "hash", **own, **agent.settings}
     config, reasons = stores.initial_config(None, given)
     url = stores.StoreUrl("sqlite", str(agent.store))
-    if not os.path.exists(agent.store):  # noqa: PTH110 - False, not an error, without permission
+    opener = stores.store_kind("sqlite").open
+    try:
+        store = opener(url.where)
+    except StoreError as missing:
+        if missing.code not in NO_STORE:
+            raise
         try:
             agent.store.parent.mkdir(0o700, parents=True, exist_ok=True)
             if agent.workspace.is_relative_to(paths.data_folder(caller.environ())):
@@ -153,9 +159,9 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
         try:
             stores.create(url, config).close()
         except StoreError as error:
-            if error.code != "store_exists":  # another process made it meanwhile
+            if error.code != "store_exists":  # another caller made it meanwhile
                 raise
-    store = stores.store_kind("sqlite").open(url.where)
+        store = opener(url.where)
     found = FoundSettings(config, agent.file or agent.store, is_vouched=True)
     info = store.info()
     unlike = (each.replace(FILE_NAME, FILE) for each in stores.disagreements(config, config, info))
@@ -202,9 +208,16 @@ def _arrange(engine: Engine, wanted: Sequence[Root]) -> None:
         write.roots(engine, forget=going, rm=True)
 
 
+def syncing(agent: Agent | None, otherwise: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings, by key, that say when a server syncs: the agent's, else the person's, else the others."""
+    person = personal.resolve(environ)
+    own = {key: person[key].value for key in SYNCING if person[key].origin != personal.BUILT_IN}
+    return {**otherwise, **own, **({} if agent is None else agent.settings)}
+
+
 def sync_before_search(engine: Engine) -> str | None:
     """Sync an agent's memory if its settings say so. Return why that failed, or None: a search goes on without."""
-    if engine.scope is None or not engine.scope.agent.sync.on_search:
+    if engine.scope is None or not engine.scope.agent.syncs_before_search:
         return None
     try:
         result_of(write.sync(engine))
@@ -248,6 +261,7 @@ def agent_view(agent: Agent, *, is_default: bool) -> AgentView:
         missing=[str(each) for each in (agent.workspace, *agent.extra_paths) if not os.path.exists(each)],  # noqa: PTH110
         max_results=agent.max_results,
         mode=agent.mode,
+        citations=agent.citations,
         settings=dict(agent.settings),
         runtime=dict(agent.runtime),
     )
@@ -309,10 +323,11 @@ def status(engine: Engine) -> StatusResponse:
         view["agent"] = agent.id
         why = (each.partition(": ")[2] for each in (*scope.reasons, *scope.warnings) if each.startswith(_OF_EMBEDDER))
         view["fallback"] = [each.replace(f" (saved in {FILE_NAME})", "") for each in why]
-        sync = agent.sync
-        view["next_sync"] = "on search" if sync.on_search else "on change" if sync.watch else "never"
-        if sync.interval and synced is not None:
-            view["next_sync"] = utc(synced + sync.interval * 1_000_000_000)
+        sync = syncing(agent, SYNCED, caller.environ())
+        on_search = agent.syncs_before_search or sync["sync_on_search_ms"]
+        view["next_sync"] = "on search" if on_search else "on change" if sync["sync_on_change"] else "never"
+        if (seconds := sync["sync_interval_s"]) and synced is not None:
+            view["next_sync"] = utc(synced + seconds * 1_000_000_000)
     return {**OK, "memory": view, "warnings": list(engine.notes())}
 
 

@@ -6,7 +6,7 @@ import os
 import posixpath
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -16,7 +16,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-from recall_core import personal
+from recall_core.agents.profiles import SYNCED
+from recall_core.api import agents
 from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
@@ -590,33 +591,31 @@ class Following(NamedTuple):
     on_search_ms: int = 0
 
 
-def following_of(config: Mapping[str, Any]) -> Following:
-    """Return when these settings, by key, sync a served store."""
-    boot, session, search_ms, change, interval = (config[key] for key in SYNCING)
-    return Following(change, boot, interval, session, search_ms)
-
-
 def following_for(
     settings: StoreSettings, *, watch: bool, on_boot: bool, interval: float, say: Callable[[str], None]
 ) -> Following:
     """Return when to sync a store: as the arguments say, else the person's settings, else an accepted recall.toml.
 
+    For an agent, agents.toml comes before the person's settings, and a memory that is switched off is never synced.
     say: receives the reason if recall.toml waits to be accepted.
+    Raises UsageError `unknown_agent` and what `agents.load` raises.
     """
-    config = Config()
-    if settings.agent is None:  # agents.toml decides for an agent
+    if settings.agent is not None:
+        agent = agents.load(settings.start).find(settings.agent)
+        if not agent.is_enabled:
+            return Following()
+        given = agents.syncing(agent, SYNCED, os.environ)
+    else:
+        config = Config()
         with suppress(RecallError):  # the store may come later
             found = find(settings.store, start=settings.start).settings(is_vouched=settings.trust)
             if (refusal := found.refusal(SYNC)) is None:
                 config = found.config
             else:
                 say(f"not synced as recall.toml wants: {refusal.message} {refusal.hint}")
-    person = personal.resolve(os.environ)
-    own = {key: person[key].value for key in SYNCING if person[key].origin != personal.BUILT_IN}
-    wanted = following_of({**config._asdict(), **own})
-    return wanted._replace(
-        watch=watch or wanted.watch, on_boot=on_boot or wanted.on_boot, interval=interval or wanted.interval
-    )
+        given = agents.syncing(None, config._asdict(), os.environ)
+    boot, session, search_ms, change, seconds = (given[key] for key in SYNCING)
+    return Following(watch or change, on_boot or boot, interval or seconds, session, search_ms)
 
 
 class Follower:

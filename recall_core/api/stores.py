@@ -15,6 +15,7 @@ from recall_core.config import (
     FILE_NAME,
     NAMES,
     NEW,
+    NO_VECTORS,
     Config,
     GivenSettings,
     assign,
@@ -240,7 +241,8 @@ def fit(found: FoundSettings, info: StoreInfo, *, chosen: str) -> Config:
     config = found.config
     may_load = config.embedding != AUTO and found.refusal(EMBEDDER) is None
     if not (may_load and agrees(config, info.embedder)):
-        named = (config._replace(embedding=kind, embedding_dim=info.dimension) for kind in KNOWN_BY_IDENTITY)
+        dimension = config.embedding_dim if info.embedder == NO_VECTORS else info.dimension
+        named = (config._replace(embedding=kind, embedding_dim=dimension) for kind in KNOWN_BY_IDENTITY)
         config = next((each for each in named if agrees(each, info.embedder)), config)
     if config.embedding not in (AUTO, chosen):
         config = weigh(config)

@@ -23,6 +23,8 @@ class AgentView(TypedDict):
     """Folders and files of these that do not exist."""
     max_results: int
     mode: Literal["hybrid", "lexical", "semantic"]
+    citations: Literal["auto", "on", "off"]
+    """How `memory_search` cites."""
     settings: dict[str, str | int | float | bool]
     """Settings of its store, as in recall.toml."""
     runtime: dict[str, Any]

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -47,9 +48,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_agent(store: Path) -> subprocess.CompletedProcess[str]:
+def run_agent(*argv: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, EXAMPLE / "ask.py", store],
+        [sys.executable, EXAMPLE / "ask.py", *argv],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -68,6 +69,19 @@ def test_agent_answers_ten_questions_with_valid_citations(
 
     assert not ended.value.code
     assert capsys.readouterr().out == (EXAMPLE / "answers.txt").read_text(encoding="utf-8")
+
+
+def test_each_agent_answers_from_its_own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "agent"
+    shutil.copytree(EXAMPLE, folder)
+    for name in ("CONFIG", "STATE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    monkeypatch.setenv("RECALL_TRUST", sha256((folder / "agents.toml").read_bytes()).hexdigest())
+    monkeypatch.chdir(folder)
+
+    for agent, answers in (("lantern", "answers.txt"), ("allotment", "answers-allotment.txt")):
+        done = run_agent("--agent", agent)
+        assert (done.stdout, done.returncode) == ((EXAMPLE / answers).read_text(encoding="utf-8"), 0), done.stderr
 
 
 @pytest.mark.slow

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tomllib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -206,6 +209,10 @@ def test_wrong_files_are_refused_by_name() -> None:
         "sources = []",
         "extra_paths = '/x'",
         "sync = {interval = 'soon'}",
+        "sync = {on_boot = 1}",
+        "citations = 'no'",
+        "vectors = 'no'",
+        "retention_days = -1",
         "query = {max_results = 0}",
     ):
         assert refusal(one.format("a") + line)[0] == "bad_value", line
@@ -370,6 +377,20 @@ def test_sources_apply_inside_every_signal(home: Path) -> None:
         assert not any("plan.md" in hit["doc"]["path"] for hit in recall.nearest(vector, k=50)["results"])
 
 
+def test_first_callers_at_once_make_one_store(home: Path) -> None:
+    store = home / ".local/share/recall/memory/work.db"
+    write(store, "")  # as a killed process leaves it
+    together = Barrier(6)
+
+    def opened(number: int) -> list[str]:
+        together.wait()
+        with Recall.agent("work") as recall:
+            return [root.folder for root in recall.store.roots()]
+
+    with ThreadPoolExecutor(6) as callers:
+        assert list(callers.map(opened, range(6))) == [[f"{home}/docs/work", "MEMORY.md", "memory"]] * 6
+
+
 def test_changed_profile_changes_the_store(home: Path) -> None:
     file = home / ".config/recall/agents.toml"
     assert answer("--agent", "work", "search", "kestrel", "--bm25")["stats"]["total_hits"] == 3
@@ -411,6 +432,39 @@ def test_status_reports_sources_probes_and_syncs(home: Path) -> None:
     assert (view["agent"], view["next_sync"], view["fallback"]) == ("support", "on search", [])
     assert view["last_sync"] > "2020"
     assert answer("status")["error"]["code"] == "no_store"
+
+
+def test_memory_without_vectors_finds_words_alone(home: Path) -> None:
+    write(home / ".config/recall/agents.toml", CREATED.replace('provider = "hash"', "store.vector.enabled = false"))
+    found = answer("--agent", "work", "search", "kestrel plan")
+    assert ([*found["warnings"]], found["query"]["plan"]["mode"]) == ([], "lexical")
+    assert found["results"][0]["doc"]["path"] == f"{home}/docs/work/plan.md"
+    view = answer("--agent", "work", "status")["memory"]
+    assert (view["model"], view["full_text"], "no vectors" in view["vectors"]) == ("none", "ok", True)
+    refused = answer("--agent", "work", "search", "kestrel", "--vector")
+    assert refused["error"]["code"] == "no_vectors"
+    write(home / ".config/recall/agents.toml", CREATED)
+    assert run("--agent", "work", "reembed", "hash")[0] == 0
+    assert answer("--agent", "work", "status")["memory"]["model"] == "hash-1:512"
+
+
+def test_profile_decides_which_sessions_stay(home: Path) -> None:
+    sessions = home / ".local/share/recall/workspace/support/sessions"
+    text = (sessions / "a.jsonl").read_text(encoding="utf-8")
+    write(sessions / "old.jsonl", text.replace("plover", "dodo"))
+    os.utime(sessions / "old.jsonl", (0, 0))
+    keys = "retentionDays = 30\nsession_min_messages = 2\n"
+    file = home / ".config/recall/agents.toml"
+    write(file, CREATED.replace('id = "support"\n', f'id = "support"\n{keys}'))
+
+    def hits(word: str) -> int:
+        return int(answer("--agent", "support", "search", word, "--bm25", "--k", "50")["stats"]["total_hits"])
+
+    assert (hits("dodo"), hits("upstairs")) == (0, 1)
+    for messages, known in ((1, 0), (2, 1)):
+        text += '{"role": "user", "content": "a gannet"}\n'
+        write(sessions / "a.jsonl", text)
+        assert (hits("gannet") > 0) == known, messages
 
 
 def test_settings_unlike_the_store_are_reported(home: Path) -> None:
@@ -462,6 +516,8 @@ def test_agent_opens_no_other_store(home: Path) -> None:
     assert not client._may_ask(("search", "--agent", "work", "garden"), {})
     for command in (("init",), ("trust",), ("agents",), ("config",), ("add", "."), ("import", "x")):
         assert answer("--agent", "work", *command)["error"]["code"] == "conflicting_flags", command
+    code, _, err = run("--agent", "work", "serve", "--writable")
+    assert (code, "--agent cannot be used with --writable" in err) == (2, True)
     assert answer("--agent", "wrok", "stats")["error"]["hint"] == "did you mean work?"
 
 
@@ -491,7 +547,15 @@ def test_served_memory_is_that_of_the_configured_agent(home: Path) -> None:
             with pytest.raises(UsageError) as refused:
                 asked(tool, query="x", path="x", agent="main")
             assert refused.value.code == "bad_arguments"
-        write(home / ".config/recall/agents.toml", CREATED.replace('"~/docs/work"', '"~/docs/support-kb"'))
+        file = home / ".config/recall/agents.toml"
+        assert (found["citations"], found["results"][0]["citation"]) == ("auto", "MEMORY.md:1")
+        for setting, ends in (("on", "\n\nSource: MEMORY.md:1"), ("off", ".")):
+            write(file, CREATED.replace('id = "work"', f'id = "work"\ncitations = "{setting}"'))
+            told = asked("memory_search", query="kestrel tends garden tokens", maxResults=1)
+            first = told["results"][0]
+            assert (told["citations"], first["snippet"].endswith(ends), first["path"]) == (setting, True, "MEMORY.md")
+            assert ("citation" in first) == (setting == "on")
+        write(file, CREATED.replace('"~/docs/work"', '"~/docs/support-kb"'))
         assert "work/plan.md" not in {each["path"] for each in asked("memory_search", query="kestrel")["results"]}
     finally:
         pool.close()

@@ -308,3 +308,46 @@ def test_found_settings_start_no_sync_without_trust(
     monkeypatch.setenv("RECALL_SYNC_INTERVAL_S", "60")
     assert wanted() == Following(interval=60, on_search_ms=50)
     assert len(said) == 1
+
+
+def test_agents_file_decides_when_its_memory_is_synced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CONFIG", "STATE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    toml = tmp_path / "CONFIG" / "recall" / "agents.toml"
+    toml.parent.mkdir(parents=True)
+
+    def wanted(keys: str, *, watch: bool = False) -> Following:
+        toml.write_text(f'[[agents]]\nid = "a"\n{keys}\n', encoding="utf-8")
+        settings = StoreSettings(agent="a", start=tmp_path)
+        return serving.following_for(settings, watch=watch, on_boot=False, interval=0.0, say=pytest.fail)
+
+    usual = Following(watch=True, on_boot=True, on_session=True, on_search_ms=1_000)
+    assert wanted("") == usual
+    assert wanted("sync = {on_search = false}") == usual._replace(on_search_ms=0)
+    off = "on_boot = false, on_session = false, on_search_ms = 0"
+    assert wanted(f"sync = {{{off}, on_change = false, interval = '2m'}}") == Following(interval=120)
+    assert wanted(f"memorySearch = {{sync = {{{off}, watch = false}}}}") == Following()
+    assert wanted(f"sync = {{{off}, watch = false}}", watch=True) == Following(watch=True)
+    assert wanted("enabled = false", watch=True) == Following()
+    monkeypatch.setenv("RECALL_SYNC_ON_CHANGE", "false")
+    monkeypatch.setenv("RECALL_SYNC_ON_BOOT", "false")
+    assert wanted("sync = {on_boot = true}") == usual._replace(watch=False)
+
+
+def test_server_syncs_a_memory_before_a_search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CONFIG", "STATE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    toml = tmp_path / "CONFIG" / "recall" / "agents.toml"
+    toml.parent.mkdir(parents=True)
+    sync = "sync = {on_boot = false, on_session = false, on_search_ms = 60_000, on_change = false}"
+    toml.write_text(f'[[agents]]\nid = "a"\nworkspace = "{tmp_path}"\nembedding = "hash"\n{sync}\n')
+    settings = StoreSettings(agent="a", start=tmp_path)
+    pool = ConnectionPool(settings)
+    wanted = serving.following_for(settings, watch=False, on_boot=False, interval=0.0, say=pytest.fail)
+    pool.follower = Follower(settings, wanted, lambda line: None)
+    for word in ("wombat", "heron"):
+        (tmp_path / "MEMORY.md").write_text(word, encoding="utf-8")
+        found = pool.ask(lambda recall, word=word: search_paths(recall, word), is_search=True).result()
+        assert found == ["MEMORY.md"]
+    pool.follower.close()
+    pool.close()

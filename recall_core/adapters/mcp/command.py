@@ -63,9 +63,6 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         streams.say(f"recall mcp: {line}")
 
     watch, on_boot, interval = flags.watch, flags.on_boot, flags.interval or 0.0
-    if profile is not None and profile.is_enabled:
-        sync = profile.sync
-        watch, on_boot, interval = watch or sync.watch, on_boot or sync.on_boot, interval or float(sync.interval)
 
     def pool() -> ConnectionPool:
         settings = api.serving.StoreSettings(named, start, agent=request.agent)
@@ -87,7 +84,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
             with closing(pool()) as opened:
                 mcp.http.run(mcp.http.protocol(server, opened), door, lambda: _listens(door, streams))
         else:
-            mcp.stdio.serve(server, pool, opens_now=bool(watch or on_boot or interval))
+            mcp.stdio.serve(server, pool, opens_now=bool(watch or on_boot or interval or profile))
 
 
 def _settings(flags: Namespace) -> ServerSettings:

@@ -513,10 +513,13 @@ def _memory_search(
     answer = recall.search(
         arguments.query, Ask(k=rows, settings=settings, filter=_corpus_filter(recall, arguments.corpus))
     )
-    found = views.memory_results(answer, names, has_text=arguments.text)
+    citations = "auto" if scope is None else scope.agent.citations
+    found = views.memory_results(answer, names, has_text=arguments.text, citations=citations)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
     result: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
     result |= {"provider": provider, "model": model, **found}
+    if scope is not None:
+        result["citations"] = citations
     room = limits.max_answer_chars - len(as_json({**result, "results": []}))
     kept = views.first_that_fit(result["results"], room)
     if len(kept) < len(result["results"]):

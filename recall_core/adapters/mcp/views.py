@@ -20,6 +20,7 @@ from recall_core.deadline import check
 from recall_core.text import behind
 
 if TYPE_CHECKING:
+    from recall_core.agents.profiles import Citations
     from recall_core.api.serving import CallerNames
     from recall_core.contract.explaining import FixView
     from recall_core.contract.responses import (
@@ -139,13 +140,15 @@ def _beginning(text: str, room: int) -> str:
     return lines.removesuffix(fence).rstrip("\n") if lines.endswith(f"\n{fence}") else f"{lines}\n{fence}"
 
 
-def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
+def memory_results(
+    answer: Mapping[str, Any], names: CallerNames, *, has_text: bool, citations: Citations
+) -> dict[str, Any]:
     """Return the hits of a search in the format of OpenClaw's `memory_search`."""
     renamed = rename_in(answer, names)
     cautions = [each for each in renamed["warnings"] if each.startswith(CAUTION)]
     return {
         **({"warning": cautions[0]} if cautions else {}),
-        "results": [_memory_result(result, has_text=has_text) for result in renamed["results"]],
+        "results": [_memory_result(result, has_text=has_text, citations=citations) for result in renamed["results"]],
         "digest": renamed["stats"]["digest"][:DIGITS],
         "warnings": renamed["warnings"],
     }
@@ -179,7 +182,7 @@ def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
     return fields
 
 
-def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, Any]:
+def _memory_result(result: Mapping[str, Any], *, has_text: bool, citations: Citations) -> dict[str, Any]:
     doc, chunk = result["doc"], result["chunk"]
     shown = _excerpt(chunk, result.get("passage"))
     fields: dict[str, Any] = {
@@ -190,8 +193,11 @@ def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, An
         "matched": result["matched"],
         "snippet": shown.text,
         "source": doc.get("source", "memory"),
-        "citation": _citation(doc, result.get("passage", chunk), shown),
     }
+    if citations != "off":
+        fields["citation"] = citation = _citation(doc, result.get("passage", chunk), shown)
+        if citations == "on":
+            fields["snippet"] += f"\n\nSource: {spell(citation)}"
     return fields | {"text": chunk["text"]} if has_text else fields
 
 
