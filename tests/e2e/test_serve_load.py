@@ -51,7 +51,9 @@ def mcp(server: Serving) -> Iterator[Ask]:
 
 def _lasting(answer: str) -> str:
     """Return an answer without what depends on the clock, the cache or files that are not indexed yet."""
-    return re.sub(r'"took_ms":[0-9.e-]+,|,"(timings":\{[^}]*\}|cached":true|state":"\w+"|warnings":\[[^]]*\])', "", answer)
+    return re.sub(
+        r'"took_ms":[0-9.e-]+,|,"(timings":\{[^}]*\}|cached":true|state":"\w+"|warnings":\[[^]]*\])', "", answer
+    )
 
 
 def _ask_beside_a_writer(
@@ -131,7 +133,9 @@ def test_memory_stays_flat_over_twenty_thousand_calls(
         late = _resident_mb(process)
 
     name = door if isinstance(door, str) else door.__name__
-    counted("serving", f"memory of {name}, kB after 4,000 and 20,000 calls", early=int(early * 1e3), late=int(late * 1e3))
+    counted(
+        "serving", f"memory of {name}, kB after 4,000 and 20,000 calls", early=int(early * 1e3), late=int(late * 1e3)
+    )
     assert late == pytest.approx(early, rel=0.05)
 
 
@@ -151,7 +155,13 @@ def _open_halves(store: Path, count: int, counted: Callable[..., None]) -> None:
                 status.add(server.ask("POST", "v1/search", {"words": f"common {number}"}).status_code)
         after = _resident_mb(server.process.pid)
         opened = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
-    counted("serving", f"{count} half-open connections", kB_before=int(before * 1e3), kB_after=int(after * 1e3), opened=opened)
+    counted(
+        "serving",
+        f"{count} half-open connections",
+        kB_before=int(before * 1e3),
+        kB_after=int(after * 1e3),
+        opened=opened,
+    )
     assert status == {200}
     assert opened < 200
     assert after < before + 30
