@@ -78,7 +78,7 @@ def _kill_syncing(folder: Path, kills: int, counted: Callable[..., None]) -> Non
             (base / name).write_text(texts[name], encoding="utf-8")
         with Serving(base, "--watch") as server:
             assert server.ask("POST", "v1/search", {"words": "wombat"}).status_code == 200
-            sleep(random.random() / 2)
+            sleep(random.random())
             server.process.kill()
         _expect_whole(base, {})
         with Recall.open(str(base)) as recall:
