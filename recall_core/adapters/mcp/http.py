@@ -43,6 +43,8 @@ BODY_BYTES = 4 << 20
 """Most bytes of a request."""
 SOCKETS = 64
 """Most connections without the token. One more closes the oldest idle one."""
+_READ_SECONDS = 0.1
+"""A new connection closes another one only after this time, in which the request of each is read."""
 _LAST_PORT = 65_535
 _NAMES = (HOST, "localhost")
 
@@ -230,10 +232,7 @@ class _LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._waiting[self] = None
-        if len(self._waiting) > SOCKETS:
-            oldest = next(each for each in self._waiting if each.cycle is None or each.cycle.response_complete)
-            del self._waiting[oldest]
-            oldest.transport.abort()
+        self.loop.call_later(_READ_SECONDS, self._close_oldest)
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -253,6 +252,15 @@ class _LimitedProtocol(H11Protocol):
         super().handle_events()
         if self._token is not None and self.headers is not None and shows_token(self.headers, self._token):
             self._waiting.pop(self, None)
+
+    def _close_oldest(self) -> None:
+        if self not in self._waiting or len(self._waiting) <= SOCKETS:
+            return
+        for each in self._waiting:
+            if each.cycle is None or each.cycle.response_complete:
+                del self._waiting[each]
+                each.transport.abort()
+                return
 
     def _expect_headers(self) -> None:
         """Start the timer that closes the connection if the headers are late."""
