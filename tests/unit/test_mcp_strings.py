@@ -171,3 +171,21 @@ def test_oldest_of_too_many_unauthorized_connections_is_closed() -> None:
 
     assert got[0] == b"open"
     assert sum(each != b"open" for each in got) == 3
+
+
+def test_accepted_connections_send_without_delay() -> None:
+    async def delay() -> int:
+        accepted = asyncio.get_running_loop().create_future()
+
+        def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set_result(
+                writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            )
+            writer.close()
+
+        at = http.door(0, has_token=False)
+        async with await asyncio.start_server(met, sock=at.listening):
+            with socket.create_connection(("127.0.0.1", at.port)):
+                return int(await accepted)
+
+    assert asyncio.run(delay()) == 1

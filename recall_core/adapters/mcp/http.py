@@ -82,7 +82,8 @@ def door(port: int, *, has_token: bool, name: str = "mcp", path: str = PATH, key
     if port > _LAST_PORT:
         message = f"--port takes 0 to {_LAST_PORT}, not {port}."
         raise UsageError("bad_value", message, hint="--port 0 picks a free one")
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio sends without delay (TCP_NODELAY) only if the socket names its protocol
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
