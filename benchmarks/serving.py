@@ -1,6 +1,6 @@
 """Measure the servers: a call, the first answer, memory. `python -m benchmarks.serving --home DIR`.
 
-The server is `recall mcp` on stdin and stdout, or `recall serve`, in its own process. Times are its processor time alone.
+The server is `recall mcp` on stdin and stdout, or `recall serve`. Times are the processor time of its process alone.
 """
 
 from __future__ import annotations

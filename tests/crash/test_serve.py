@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Event
-from time import sleep
+from time import monotonic, sleep
 
 import httpx
 import pytest
@@ -67,18 +67,26 @@ def _kill_answering(folder: Path, kills: int, counted: Callable[..., None]) -> N
 
 
 def _kill_syncing(folder: Path, kills: int, counted: Callable[..., None]) -> None:
-    """Kill servers during the sync that starts a watch, or during one for later changes."""
+    """Kill servers during the sync that starts a watch. The first one may finish, which shows how long it takes."""
     base, random = filled(folder / "store", 8), Random(49)
     texts: dict[str, str] = {}
+    usual = 0.0
     unfinished = 0
-    for kill in range(kills):
+    for kill in range(kills + 1):
         for number in range(60):
             name = f"docs/{'kept' if number % 2 else f'kill{kill}-'}{number}.md"
             texts[name] = f"# Kept\n\nwombat {kill} {number}\n"
             (base / name).write_text(texts[name], encoding="utf-8")
         with Serving(base, "--watch") as server:
             assert server.ask("POST", "v1/search", {"words": "wombat"}).status_code == 200
-            sleep(random.random())
+            started = monotonic()
+            if kill:
+                sleep(random.random() * usual)
+            else:
+                assert server.process.stderr is not None
+                while "added" not in server.process.stderr.readline():
+                    pass
+                usual = monotonic() - started
             server.process.kill()
         _expect_whole(base, {})
         with Recall.open(str(base)) as recall:

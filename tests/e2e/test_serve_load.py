@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from resource import RLIMIT_NOFILE, getrlimit, setrlimit
@@ -107,6 +108,10 @@ def _resident_mb(process: int) -> float:
     return next(int(line.split()[1]) / 1e3 for line in status.splitlines() if line.startswith("VmRSS:"))
 
 
+def _call(client: Client, words: str) -> str:
+    return client.call("search", query=words)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("door", [rest, mcp, "stdio"])
@@ -120,7 +125,7 @@ def test_memory_stays_flat_over_twenty_thousand_calls(
         if door == "stdio":
             client = stack.enter_context(Client(base))
             process = client.process.pid
-            ask: Ask = lambda words: client.call("search", query=words)  # noqa: E731
+            ask: Ask = partial(_call, client)
         else:
             server = stack.enter_context(Serving(base))
             process = server.process.pid

@@ -178,9 +178,7 @@ def test_accepted_connections_send_without_delay() -> None:
         accepted = asyncio.get_running_loop().create_future()
 
         def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            accepted.set_result(
-                writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            )
+            accepted.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             writer.close()
 
         at = http.door(0, has_token=False)
