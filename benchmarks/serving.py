@@ -1,21 +1,23 @@
-"""Measure a server for agents: a call, the first answer, memory. `python -m benchmarks.serving --home DIR`.
+"""Measure the servers: a call, the first answer, memory. `python -m benchmarks.serving --home DIR`.
 
-The server is `recall mcp` in its own process, on stdin and stdout. Times are its processor time alone.
+The server is `recall mcp` on stdin and stdout, or `recall serve`. Times are the processor time of its process alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from benchmarks import corpus, prose
 from benchmarks.speed.asked import Asker
@@ -29,6 +31,7 @@ CALLS = 100
 """Warm calls in each round."""
 FLAT_CALLS = 20_000
 """Calls in the test of memory growth. Memory may not grow after the first tenth."""
+HTTP_MS = 6.0
 CONNECTIONS = 8
 _KIND = "5 words"
 
@@ -55,12 +58,7 @@ class Client:
     """A server on stdin and stdout, and its client. Use it in a `with` block, which kills the server."""
 
     def __init__(self, store: Path, *flags: str, environment: dict[str, str] | None = None) -> None:
-        variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "recall_core", "--store", str(store), "mcp", *flags],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
-            env={**variables, "PYTHONPATH": str(Path(__file__).parents[1]), **(environment or {})},
-        )  # fmt: skip
+        self.process = _started(store, "mcp", *flags, environment=environment or {})
         self._number = 0
         self.answers: dict[int, dict[str, Any]] = {}
         """Answers that arrived but were not requested yet, by number."""
@@ -110,7 +108,7 @@ class Client:
 
     def cpu_ms(self) -> float:
         """Return the processor time of the server so far, including ended threads."""
-        return time.clock_gettime(((~self.process.pid) << 3) | 2) * 1000  # the clock of another process
+        return _cpu_ms(self.process)
 
     def pss_mb(self) -> float:
         """Return the memory of the server (PSS): shared pages count in part."""
@@ -130,6 +128,19 @@ class Client:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
+
+
+def _started(store: Path, *argv: str, environment: dict[str, str]) -> subprocess.Popen[str]:
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "recall_core", "--store", str(store), *argv],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8",
+        env={**variables, "PYTHONPATH": str(Path(__file__).parents[1]), **environment},
+    )  # fmt: skip
+
+
+def _cpu_ms(process: subprocess.Popen[str]) -> float:
+    return time.clock_gettime(((~process.pid) << 3) | 2) * 1000  # the clock of another process
 
 
 def text_of(message: dict[str, Any]) -> str:
@@ -178,6 +189,57 @@ def warm_call(lab: Lab, rounds: int) -> Figure:
                 recall.search(question, Ask(k=10))
             method.append((time.process_time() - started) * 1000 / CALLS)
     return _figure("warm search", lab, "Recall.search", (ours, method), "ms", 2.5)
+
+
+@contextmanager
+def _over_http(store: Path, *, cache: int) -> Iterator[Callable[[Sequence[str]], float]]:
+    """Yield a function that asks `/v1/search` these questions and returns the average cost in the server.
+
+    cache: answers that the server remembers.
+    """
+    flags = ("--port", "0", "--no-token", "--connections", "1")
+    process = _started(store, "serve", *flags, environment={"RECALL_QUERY_CACHE": str(cache)})
+    assert process.stdout is not None
+    address = urlsplit(process.stdout.readline().strip()).netloc
+
+    def cost(questions: Sequence[str]) -> float:
+        with closing(http.client.HTTPConnection(address)) as connection:
+            before = _cpu_ms(process)
+            for question in questions:
+                body = json.dumps({"words": question, "k": 10})
+                connection.request("POST", "/v1/search", body, {"Content-Type": "application/json"})
+                answer = connection.getresponse().read()
+                assert answer.startswith(b'{"ok":true'), answer
+            return (_cpu_ms(process) - before) / len(questions)
+
+    with process:
+        try:
+            yield cost
+        finally:
+            process.kill()
+
+
+def http_calls(lab: Lab, rounds: int) -> Iterator[Figure]:
+    """Compare a search over HTTP with the method `search` and 6 ms, and a remembered answer with a new one."""
+    method, new, known = [], [], []
+    with (
+        _over_http(lab.folder, cache=0) as ask,
+        _over_http(lab.folder, cache=CALLS) as ask_again,
+        Recall.open(str(lab.folder)) as recall,
+    ):
+        for _ in range(rounds + 1):
+            asked = lab.questions(CALLS)
+            started = time.process_time()
+            for question in asked:
+                recall.search(question, Ask(k=10))
+            method.append((time.process_time() - started) * 1000 / CALLS)
+            new.append(ask(asked))
+            ask_again(asked)
+            known.append(ask_again(asked))
+    # The first round warms all three up.
+    most = [each + HTTP_MS for each in method[1:]]
+    yield _figure("search over HTTP", lab, f"Recall.search + {HTTP_MS:g} ms", (new[1:], most), "ms", 1.0)
+    yield _figure("remembered search over HTTP", lab, "new search over HTTP", (known[1:], new[1:]), "ms", 0.2)
 
 
 def first_answer(lab: Lab, rounds: int) -> Figure:
@@ -244,6 +306,7 @@ def figures(home: Path, *, embeddings: Sequence[str], chunks: int, rounds: int, 
     for embedding in embeddings:
         lab = Lab(home, embedding, chunks)
         yield warm_call(lab, rounds)
+        yield from http_calls(lab, rounds)
         yield first_answer(lab, rounds)
         yield connections(lab, max(1, rounds // 2))
         if calls:

@@ -7,9 +7,11 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -93,6 +95,34 @@ def test_key_of_the_environment_is_the_token(store: Path) -> None:
             _, told = refused.process.communicate(timeout=PATIENCE)
         assert refused.process.returncode == 2
         assert key not in told
+
+
+BODY = b'{"words": "diary"}'
+ODD_REQUESTS = {
+    b"Content-Length: 100\r\n\r\n" + BODY: (b"",),  # the rest never comes
+    b"Content-Length: 2\r\n\r\n" + BODY + b"\r\n\r\n": (b"400", b"400"),  # its rest is no request
+    b"Content-Length: 18\r\nContent-Length: 19\r\n\r\n" + BODY: (b"400",),
+    b"Content-Length: -1\r\n\r\n" + BODY: (b"400",),
+    b"Content-Length: +18\r\n\r\n" + BODY: (b"400",),
+    b"Content-Length: 99999999999999999999\r\n\r\n": (b"413",),
+    b"Connection: close\r\nContent-Length: 18\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": (b"400",),
+    b"Transfer-Encoding: chunked\r\n\r\nxyz\r\n": (b"400",),
+    b"Transfer-Encoding: gzip\r\n\r\n" + BODY: (b"400",),
+    b"X: " + b"x" * 100_000: (b"400",),
+}
+
+
+def test_lying_lengths_and_odd_headers_are_refused(server: Serving) -> None:
+    head = f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
+    for rest, statuses in ODD_REQUESTS.items():
+        with socket.create_connection(("127.0.0.1", server.port), PATIENCE) as connection:
+            connection.sendall(head.encode() + b"Content-Type: application/json\r\n" + rest)
+            told = b""
+            with suppress(ConnectionResetError):
+                while statuses != (b"",) and (piece := connection.recv(65536)):
+                    told += piece
+        assert re.findall(rb"HTTP/1.1 (\d+)", told) == [each for each in statuses if each], rest[:60]
+        assert server.ask("GET", "v1/healthz").status_code == 200
 
 
 def test_signal_ends_the_server_and_removes_its_token(store: Path) -> None:

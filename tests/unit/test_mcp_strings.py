@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,10 @@ def test_folders_in_status_stay_on_one_line(tmp_path: Path) -> None:
 
 
 def exchange(token: str | None, requests: list[bytes], seconds: float) -> list[bytes]:
-    """Return what connections receive that send these bytes in order and then wait for the close."""
+    """Return what connections receive that send these bytes and then wait for the close.
+
+    All have sent when the server accepts the first.
+    """
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
@@ -136,10 +140,10 @@ def exchange(token: str | None, requests: list[bytes], seconds: float) -> list[b
             lambda: protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0
         )
         port = server.sockets[0].getsockname()[1]
-        pairs = []
-        for each in requests:
-            pairs.append(await asyncio.open_connection("127.0.0.1", port))
-            pairs[-1][1].write(each)
+        sockets = [socket.create_connection(("127.0.0.1", port)) for _ in requests]
+        for sending, request in zip(sockets, requests, strict=True):
+            sending.send(request)
+        pairs = [await asyncio.open_connection(sock=each) for each in sockets]
         got = await asyncio.gather(*(seen(reader) for reader, _ in pairs))
         for _, writer in pairs:
             writer.close()
@@ -167,3 +171,19 @@ def test_oldest_of_too_many_unauthorized_connections_is_closed() -> None:
 
     assert got[0] == b"open"
     assert sum(each != b"open" for each in got) == 3
+
+
+def test_accepted_connections_send_without_delay() -> None:
+    async def delay() -> int:
+        accepted = asyncio.get_running_loop().create_future()
+
+        def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        at = http.door(0, has_token=False)
+        async with await asyncio.start_server(met, sock=at.listening):
+            with socket.create_connection(("127.0.0.1", at.port)):
+                return int(await accepted)
+
+    assert asyncio.run(delay()) == 1

@@ -135,7 +135,8 @@ def test_request_without_the_token_is_refused(server: Server, authorization: str
 
 
 def test_token_in_a_url_is_refused(server: Server) -> None:
-    assert server.code("GET", f"/v1/stats?token={KEY}") == (400, "token_in_url")
+    for path in (f"/v1/stats?token={KEY}", f"/{KEY}", f"/v1/documents/{KEY}.md", f"/mcp?%6b{KEY[1:]}"):
+        assert server.code("GET", path) == (400, "token_in_url")
     assert server.code("GET", f"/v1/stats?token={KEY}", authorization=None) == (401, "unauthorized")
     assert server.code("GET", f"/?token={KEY}") == (422, "bad_arguments")
 

@@ -43,6 +43,8 @@ BODY_BYTES = 4 << 20
 """Most bytes of a request."""
 SOCKETS = 64
 """Most connections without the token. One more closes the oldest idle one."""
+_READ_SECONDS = 0.1
+"""A new connection closes another one only after this time, in which the request of each is read."""
 _LAST_PORT = 65_535
 _NAMES = (HOST, "localhost")
 
@@ -80,7 +82,8 @@ def door(port: int, *, has_token: bool, name: str = "mcp", path: str = PATH, key
     if port > _LAST_PORT:
         message = f"--port takes 0 to {_LAST_PORT}, not {port}."
         raise UsageError("bad_value", message, hint="--port 0 picks a free one")
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # asyncio sends without delay (TCP_NODELAY) only if the socket names its protocol
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
@@ -230,10 +233,7 @@ class _LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._waiting[self] = None
-        if len(self._waiting) > SOCKETS:
-            oldest = next(each for each in self._waiting if each.cycle is None or each.cycle.response_complete)
-            del self._waiting[oldest]
-            oldest.transport.abort()
+        self.loop.call_later(_READ_SECONDS, self._close_oldest)
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -253,6 +253,15 @@ class _LimitedProtocol(H11Protocol):
         super().handle_events()
         if self._token is not None and self.headers is not None and shows_token(self.headers, self._token):
             self._waiting.pop(self, None)
+
+    def _close_oldest(self) -> None:
+        if self not in self._waiting or len(self._waiting) <= SOCKETS:
+            return
+        for each in self._waiting:
+            if each.cycle is None or each.cycle.response_complete:
+                del self._waiting[each]
+                each.transport.abort()
+                return
 
     def _expect_headers(self) -> None:
         """Start the timer that closes the connection if the headers are late."""

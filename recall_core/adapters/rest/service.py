@@ -172,7 +172,7 @@ class Service:
         if not shows_token(request.scope["headers"], self._token):
             hint = "send the server's token: Authorization: Bearer TOKEN"
             raise UsageError("unauthorized", "This server needs its token.", hint=hint)
-        if self._token in unquote(request.scope["query_string"].decode("latin-1")):
+        if self._token in request.scope["path"] + unquote(request.scope["query_string"].decode("latin-1")):
             message = "A token in a URL ends up in logs."
             raise UsageError("token_in_url", message, hint="start the server with another token")
 
