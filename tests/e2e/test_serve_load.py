@@ -172,12 +172,12 @@ def _open_halves(store: Path, count: int, counted: Callable[..., None]) -> None:
     assert after < before + 30
 
 
-def test_request_next to_half_open_connections_is_answered(tmp_path: Path, counted: Callable[..., None]) -> None:
+def test_request_during_half_open_connections_is_answered(tmp_path: Path, counted: Callable[..., None]) -> None:
     _open_halves(filled(tmp_path / "store", 5), 300, counted)
 
 
 @pytest.mark.slow
-def test_request_next to_ten_thousand_half_open_connections_is_answered(
+def test_request_during_ten_thousand_half_open_connections_is_answered(
     tmp_path: Path, counted: Callable[..., None]
 ) -> None:
     _open_halves(filled(tmp_path / "store", 5), 10_000, counted)
