@@ -57,7 +57,7 @@ def _lasting(answer: str) -> str:
     )
 
 
-def _ask_beside_a_writer(
+def _ask_during_writes(
     folder: Path, door: Any, *, clients: int, each: int, commits: int, counted: Callable[..., None]
 ) -> None:
     base = filled(folder / "store", 20)
@@ -91,7 +91,7 @@ def _ask_beside_a_writer(
 
 
 def test_four_clients_read_one_generation_each_during_writes(tmp_path: Path, counted: Callable[..., None]) -> None:
-    _ask_beside_a_writer(tmp_path, rest, clients=4, each=5, commits=10, counted=counted)
+    _ask_during_writes(tmp_path, rest, clients=4, each=5, commits=10, counted=counted)
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_four_clients_read_one_generation_each_during_writes(tmp_path: Path, cou
 def test_sixteen_clients_read_one_generation_each_during_writes(
     tmp_path: Path, door: Any, counted: Callable[..., None]
 ) -> None:
-    _ask_beside_a_writer(tmp_path, door, clients=16, each=300, commits=1_000, counted=counted)
+    _ask_during_writes(tmp_path, door, clients=16, each=300, commits=1_000, counted=counted)
 
 
 def _resident_mb(process: int) -> float:
@@ -172,12 +172,12 @@ def _open_halves(store: Path, count: int, counted: Callable[..., None]) -> None:
     assert after < before + 30
 
 
-def test_request_during_half_open_connections_is_answered(tmp_path: Path, counted: Callable[..., None]) -> None:
+def test_request_among_half_open_connections_is_answered(tmp_path: Path, counted: Callable[..., None]) -> None:
     _open_halves(filled(tmp_path / "store", 5), 300, counted)
 
 
 @pytest.mark.slow
-def test_request_during_ten_thousand_half_open_connections_is_answered(
+def test_request_among_ten_thousand_half_open_connections_is_answered(
     tmp_path: Path, counted: Callable[..., None]
 ) -> None:
     _open_halves(filled(tmp_path / "store", 5), 10_000, counted)
