@@ -299,6 +299,10 @@ class Recall:
                 "warnings": [],
             }
 
+    def copy(self, target: str) -> responses.TransferResponse:
+        """Copy the store into a new one of any kind, whole or not at all. target: a path or a URL."""
+        return api.write.copy(self.engine, target)
+
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, which gets its name only after a check. force: overwrite an existing file."""
         return result_of(api.write.backup(self.engine, Path(target), force=force))
