@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from itertools import islice
@@ -39,7 +39,7 @@ from recall_core.contract.store import (
 from recall_core.contract.views import WarmView
 from recall_core.embed.rescore import EmbedderReranker
 from recall_core.embed.trust import EMBEDDER, FoundSettings
-from recall_core.errors import IngestError, StoreError, StoreLocked, UnknownTarget, UsageError
+from recall_core.errors import IngestError, StoreLocked, UnknownTarget, UsageError
 from recall_core.ingest import pipeline, skips
 from recall_core.ingest.decode import check_encoding
 from recall_core.ingest.discover import Found, walk
@@ -105,23 +105,6 @@ def backup(
         raise not_offered_error("backups")
     view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
-
-
-def copy(engine: Engine, target: str) -> TransferResponse:
-    """Copy the store into a new one of any kind, or into the empty one that an unfinished copy left."""
-    url, info = store_url(target), engine.store.info()
-    where = str(paths.absolute(Path(url.where))) if url.kind == "sqlite" else url.where
-    kind = store_kind(url.kind)
-    recorded = {"embedder": info.embedder, "counter": info.counter, "chunker": info.chunker}
-    try:
-        made = kind.create(where, dimension=info.dimension, **recorded)
-    except StoreError as error:
-        if error.code != "store_exists":
-            raise
-        made = kind.open(where)
-    with closing(made):
-        view = maintain.transfer.copy(engine.store, made)
-        return {**OK, "transfer": {**view, "path": made.path}, "warnings": []}
 
 
 def recover(old: Path, new: Path) -> RecoverResponse:
