@@ -63,6 +63,7 @@ FAMILIES = {
     "recover": "care",
     "export": "filling",
     "import": "filling",
+    "copy": "filling",
     "config": "settings",
     "schema": "care",
     "completion": "care",

@@ -1,4 +1,4 @@
-"""Commands that fill a store: init, add, rm, roots, sync, trust, export, import."""
+"""Commands that fill a store: init, add, rm, roots, sync, trust, export, import, copy."""
 
 from __future__ import annotations
 
@@ -532,6 +532,15 @@ def import_lines(response: TransferResponse) -> Iterator[str]:
         yield from _root_lines(root)
 
 
+def copy(request: Request, streams: Streams, opener: Opener) -> TransferResponse:
+    """Copy one store into another."""
+    if request.store is not None:
+        raise UsageError("conflicting_flags", "copy takes FROM instead of --store.", hint=Hint("copy", "FROM", "TO"))
+    source, target = request.words
+    with opener(source) as recall:
+        return recall.copy(target)
+
+
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "init",
@@ -680,5 +689,16 @@ COMMANDS: tuple[Command[Any], ...] = (
             Flag("--accept-roots", "sync the imported roots from now on; otherwise run recall roots accept"),
         ),
         examples=("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
+    ),
+    Command(
+        "copy",
+        "Copy a store into a new file or a new collection on a server: everything or nothing.",
+        run=copy,
+        prints=in_lines(transferred_lines),
+        operand=Operand("FROM TO", "the store to copy and the new store, each a file or a URL", least=2, most=2),
+        examples=(
+            "recall copy recall.db 'postgresql://me@db.example/notes?collection=team'",
+            "recall copy 'postgresql://me@db.example/notes?collection=team' team.db",
+        ),
     ),
 )

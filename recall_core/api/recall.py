@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar, Unpack
 
-from recall_core import api, contract, deadline, evaluate, maintain, personal, rql, views
+from recall_core import api, contract, deadline, evaluate, maintain, paths, personal, rql, views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.argument_types import checks_types
@@ -298,6 +299,26 @@ class Recall:
                 "transfer": maintain.transfer.export(self.store, out, embeddings=embeddings),
                 "warnings": [],
             }
+
+    def copy(self, target: str) -> responses.TransferResponse:
+        """Copy the store into a new one of any kind, whole or not at all.
+
+        target: a path or a URL; also of the empty store that an unfinished copy left.
+        """
+        url, info = stores.store_url(target), self.store.info()
+        where = str(paths.absolute(Path(url.where))) if url.kind == "sqlite" else url.where
+        kind = stores.store_kind(url.kind)
+        try:
+            made = kind.create(
+                where, embedder=info.embedder, dimension=info.dimension, counter=info.counter, chunker=info.chunker
+            )
+        except StoreError as error:
+            if error.code != "store_exists":
+                raise
+            made = kind.open(where)
+        with closing(made):
+            view = maintain.transfer.copy(self.store, made)
+            return {**OK, "transfer": {**view, "path": made.path}, "warnings": []}
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, which gets its name only after a check. force: overwrite an existing file."""

@@ -194,10 +194,10 @@ class CompactResponse(Reply):
 
 
 class TransferResponse(Reply):
-    """The answer of export and import."""
+    """The answer of export, import and copy."""
 
     transfer: views.TransferView
-    """The exported or imported amounts."""
+    """The exported, imported or copied amounts."""
 
 
 class BackupResponse(Reply):

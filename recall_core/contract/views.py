@@ -388,7 +388,7 @@ class CompactView(TypedDict):
 
 
 class TransferView(TypedDict):
-    """The amounts that export wrote or import read."""
+    """The amounts that export or copy wrote, or import read."""
 
     documents: int
     chunks: int

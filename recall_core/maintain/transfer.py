@@ -1,8 +1,9 @@
-"""Export and import: a store as lines of JSON, identical to the byte after every round trip."""
+"""Export, import and copy: a store as lines of JSON, identical to the byte after every round trip."""
 
 from __future__ import annotations
 
 import json
+import os
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
@@ -293,10 +294,11 @@ _EXPORT_AGAIN = f"export the original store again: {Hint('export', out='FILE')}"
 ON_CONFLICT = ("error", "skip", "replace")
 
 
-def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferView:
+def export(store: Store, out: TextIO, *, embeddings: bool = True, also: Writer | None = None) -> TransferView:
     """Write the live content at one point in time. Only one file is in memory at a time.
 
     out: UTF-8 with unchanged newlines, because the checksum is over bytes.
+    also: receives the same files, as stored.
     """
     checksum = sha256()
 
@@ -317,9 +319,42 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferVie
         for file in store.live_files():
             for line in lines_of(file, roots, embeddings=embeddings):
                 write(line)
+            if also is not None:
+                also.put(file)
     digest = checksum.hexdigest()
     out.write(encode_line(End(digest)))
     return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
+
+
+def copy(source: Store, target: Store) -> TransferView:
+    """Copy the live content, the roots and the judgements in one transaction of the target.
+
+    Given vectors stay given, and active roots active. Returns the amounts, and the checksum of an export of either
+    store. Only one file is in memory at a time.
+
+    Raises StoreError `store_exists` unless the target is empty and its texts are cut and embedded as in the source.
+    """
+    with source.reading(), target.writer() as writer, open(os.devnull, "w", encoding="utf-8") as nowhere:
+        made, own = source.info(), target.info()
+        is_same = (made.embedder, made.dimension, made.counter, made.chunker) == (
+            own.embedder,
+            own.dimension,
+            own.counter,
+            own.chunker,
+        )
+        if not is_same or own.generation or target.known_roots() or target.judged_queries():
+            message = f"{target.path} already contains a store, with digest {own.digest}. Nothing was copied."
+            raise StoreError("store_exists", message, hint=Hint("copy", source.path, "NEW"))
+        writer.use_language(made.language)
+        for each in source.known_roots():
+            writer.put_root(each.root, is_active=each.is_active)
+            writer.leave_out(each.root, each.left_out)
+        view = export(source, nowhere, also=writer)
+        for query, text in source.judged_queries().items():
+            writer.judgements.put_query(query, text)
+        for row in source.judgements():
+            writer.judgements.put(row)
+    return view
 
 
 def import_(

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.parity import answer, differences, questions
-from recall_core import Recall, RecallError
+from recall_core import PutDocument, Recall, RecallError
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api import stores
@@ -30,9 +30,10 @@ from recall_core.rql.ast import Expr
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
 from recall_core.store.port import Store
-from recall_core.store.values import StoreCheck
+from recall_core.store.values import JudgementRow, StoreCheck
 from recall_core.testing import SearchConformance, WriteConformance
 from recall_core.testing.corpus import EMBEDDER, file_of, files, put, rows_of
+from recall_core.types import Root
 from tests import postgres_server
 from tests.parity_stores import filled
 from tests.postgres_server import collection
@@ -301,6 +302,62 @@ def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: py
         assert status == 0, (line, streams.stderr.getvalue())  # type: ignore[attr-defined]
     secret = {"store_path": "postgresql://a:s3cret@b/c"}
     assert code_of(lambda: Recall.init("other", settings=secret)) == "password_in_settings"
+
+
+def exported(recall: Recall) -> str:
+    out = StringIO()
+    recall.export(out)
+    return out.getvalue()
+
+
+def test_copy_there_and_back_is_equal(tmp_path: Path, url: str) -> None:
+    Recall.init(str(tmp_path), embedding="hash", settings={"embedding_dim": EMBEDDER.dimension, "language": "de"})
+    with Recall.open(start=tmp_path) as recall:
+        put(recall.store, *files())
+        recall.put([PutDocument("given", "Ein Text.", embedding=[1.0] * EMBEDDER.dimension)])
+        with recall.store.writer() as writer:
+            writer.put_root(Root("elsewhere", tags=("t",)), is_active=False)
+            writer.put_root(Root("here"))
+            writer.leave_out(Root("here"), ["here/removed.txt"])
+            writer.judgements.put_query("q", "fish")
+            writer.judgements.put(JudgementRow("q", "a.txt", 0, 3, 2))
+        before = exported(recall)
+        copied = recall.copy(url)["transfer"]
+        with Recall.open(url) as there:
+            assert copied["sha256"] == json.loads(before.splitlines()[-1])["sha256"]
+            assert exported(there) == before
+            assert code_of(lambda: recall.copy(url)) == "store_exists"
+            there.copy(str(tmp_path / "back.db"))
+        with Recall.open(str(tmp_path / "back.db")) as back:
+            assert exported(back) == before
+            assert back.store.known_roots() == recall.store.known_roots()
+            assert back.store.judged_queries() == {"q": "fish"}
+            assert back.store.judgements() == recall.store.judgements()
+            assert len(back.store.given_vectors()) == 1
+
+
+def test_killed_copy_leaves_an_empty_store(tmp_path: Path, url: str) -> None:
+    filled(tmp_path, "hash", 300)
+    command = [sys.executable, "-m", "recall_core", "copy", str(tmp_path), url]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        store = when_busy(process, url)
+        process.kill()
+    assert (store.info().documents, store.generation()) == (0, 0)
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    with Recall.open(start=tmp_path) as recall:
+        assert store.info().digest == recall.store.info().digest
+    store.close()
+
+
+def when_busy(process: subprocess.Popen[bytes], url: str) -> Store:
+    """Open a collection as soon as a process writes it."""
+    while process.poll() is None:
+        with suppress(RecallError):
+            store = open_again(url)
+            while process.poll() is None and not busy(store):
+                time.sleep(0.002)
+            return store
+    raise AssertionError("the copy ended before it could be killed")
 
 
 @pytest.mark.timeout(1_800)
