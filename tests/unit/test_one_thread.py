@@ -168,6 +168,7 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "check_fixtures": lambda: recall.check_fixtures(Path("fixtures.jsonl")),
         "close": recall.close,
         "compact": recall.compact,
+        "copy": lambda: recall.copy("copied.db"),
         "complete_rql": lambda: recall.complete_rql("SELECT * FROM chunk WHERE doc.tags = ", 37),
         "context": lambda: recall.context("red", budget_tokens=50),
         "delete": lambda: recall.delete(["notes-1"]),
