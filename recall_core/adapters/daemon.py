@@ -100,10 +100,8 @@ def _environment() -> dict[str, str]:
 
 
 def start_unless_running() -> None:
-    """Start recalld for the next command, unless one has started."""
-    environ = caller.environ()
-    path = socket_path(environ) if os.name == "posix" else None
-    if path is not None and not os.path.exists(path):  # noqa: PTH110
+    """Start recalld for the next command. A killed one left its socket, so the socket alone proves nothing."""
+    if os.name == "posix" and not _ask("status")["running"]:
         _spawn()
 
 

@@ -97,7 +97,7 @@ class _FrameStream(TextIOBase):
 
 
 class _Frames:
-    """The frames of an answer, in order. Raises GoesCold above the largest size."""
+    """The frames of an answer, in order. Raises MemoryError above the largest size."""
 
     def __init__(self) -> None:
         self.pieces: list[tuple[bytes, bytearray]] = []

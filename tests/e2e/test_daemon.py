@@ -195,6 +195,21 @@ def test_two_daemons_started_at_once_become_one(folder: Path, tmp_path: Path) ->
     assert len(list((tmp_path / "recall").glob("*.sock"))) == 0
 
 
+def test_daemon_that_a_person_wants_starts_again_after_a_kill(folder: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    environ = environ_of(tmp_path, RECALL_DAEMON="true")
+    with running(tmp_path) as process:
+        process.kill()
+    assert len(list((tmp_path / "recall").glob("*.sock"))) == 1
+    run(["search", "retry"], folder=folder, environ=environ)
+    until = time.monotonic() + 15
+    while not state(tmp_path, folder)["running"] and time.monotonic() < until:
+        time.sleep(0.1)
+
+    assert state(tmp_path, folder)["running"] is True
+    run(["daemon", "stop"], folder=folder, environ=environ)
+
+
 def test_start_status_and_stop(folder: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     environ = environ_of(tmp_path)

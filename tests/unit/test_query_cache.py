@@ -93,6 +93,19 @@ def test_write_by_another_process_is_noticed(recall: Recall, folder: Path) -> No
     assert "d.md" in {result["doc"]["path"] for result in answer["results"]}
 
 
+def test_stores_in_one_folder_never_share_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Each retry waits longer.")
+    cache, answers = QueryCache(), []
+    for name, language in (("one.db", "en"), ("other.db", "none")):
+        Recall.init(str(tmp_path), embedding="hash", language=language, name=name)
+        with Recall.open(str(tmp_path / name)) as recall:
+            recall.index(str(tmp_path / "a.md"))
+            recall.engine.cache = cache
+            answers.append(recall.search("retries", mode="lexical"))
+
+    assert not any(map(is_cached, answers))
+
+
 def test_caller_cannot_change_a_cached_answer(recall: Recall) -> None:
     first: Any = recall.search("retry")
     first["results"].clear()
