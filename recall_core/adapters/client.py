@@ -20,7 +20,7 @@ from recall_core._version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 PROTOCOL = f"recalld 1 {__version__}"
 COMMANDS = frozenset(("search", "query", "context", "get", "explain", "whynot", "ls", "stats"))
@@ -68,16 +68,41 @@ def is_private(folder: str) -> bool:
 
 def ask(argv: Sequence[str], environ: Mapping[str, str]) -> int | None:
     """Print recalld's answer and return the exit code, or print nothing and return None."""
-    path = socket_path(environ) if _may_ask(argv, environ) else None
+    answer = fetch(argv, environ) if _may_ask(argv) else None
+    try:
+        return None if answer is None else _print(*answer)
+    except OSError:
+        return None
+
+
+Pieces = list[tuple[int, bytes]]
+"""Output, with the number of the stream that gets it."""
+
+
+def fetch(
+    argv: Sequence[str], environ: Mapping[str, str], connected: Callable[[sockets.socket], None] | None = None
+) -> tuple[int, Pieces] | None:
+    """Return the exit code and the output of recalld's answer, or None for a cold run.
+
+    connected: receives the connection. The query ends when the connection does.
+    """
+    may_ask = (
+        os.name == "posix"
+        and environ.get("RECALL_DAEMON", "").lower() not in _OFF
+        and not any(name in environ for name in _COLD)
+    )
+    path = socket_path(environ) if may_ask else None
     if path is None or not is_private(os.path.dirname(path)):  # noqa: PTH120 - no pathlib here
         return None
     opened: list[int] = []
     connection = None
     try:
         connection = connect(path)
+        if connected is not None:
+            connected(connection)
         opened.append(_open_store(argv, environ))
         send(connection, _request(argv, environ), opened[0])
-        return _print(receive(connection))
+        return _whole(receive(connection))
     except (OSError, ValueError):
         return None
     finally:
@@ -87,16 +112,13 @@ def ask(argv: Sequence[str], environ: Mapping[str, str]) -> int | None:
             connection.close()
 
 
-def _may_ask(argv: Sequence[str], environ: Mapping[str, str]) -> bool:
+def _may_ask(argv: Sequence[str]) -> bool:
     """Return True if recalld can answer this command line as its own process would."""
     return (
         bool(argv)
         and argv[0] in COMMANDS
-        and os.name == "posix"
         and not any(word.partition("=")[0] == "--agent" for word in argv)  # its settings are read cold
         and None not in (sys.stdin, sys.stdout, sys.stderr)  # a socket would get the number of a closed stream
-        and environ.get("RECALL_DAEMON", "").lower() not in _OFF
-        and not any(name in environ for name in _COLD)
     )
 
 
@@ -104,7 +126,11 @@ def connect(path: str) -> sockets.socket:
     """Return a connection to recalld. Raises OSError."""
     connection = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
     connection.settimeout(CONNECT_SECONDS)
-    connection.connect(path)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        raise
     return connection
 
 
@@ -198,20 +224,21 @@ def _named(argv: Sequence[str]) -> str:
     return named
 
 
-def _print(frames: Iterator[tuple[bytes, bytes]]) -> int | None:
-    """Print the whole answer once it is there. Return the exit code, None for a cold run.
-
-    Raises OSError if nothing could be printed.
-    """
-    pieces: list[tuple[int, bytes]] = []
-    code, is_begun = None, False
+def _whole(frames: Iterator[tuple[bytes, bytes]]) -> tuple[int, Pieces] | None:
+    """Return the exit code and the output once they are complete, None for a cold run."""
+    pieces: Pieces = []
     for kind, content in frames:
+        if kind == b"x":
+            return int(content), pieces
         if kind not in (b"o", b"e"):
-            code = int(content) if kind == b"x" else None
             break
         pieces.append((1 if kind == b"o" else 2, content))
-    if code is None:
-        return None
+    return None
+
+
+def _print(code: int, pieces: Pieces) -> int:
+    """Print the output, and return the exit code. Raises OSError if nothing could be printed."""
+    is_begun = False
     for number, content in pieces:
         rest = memoryview(content)
         while rest:

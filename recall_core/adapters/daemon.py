@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -73,8 +74,10 @@ def unit(platform: str) -> str:
     """Return a launchd file on macOS, else a systemd unit."""
     command = [sys.executable, "-m", "recall_core", "daemon", "run"]
     if platform == "darwin":
-        return _LAUNCHD.format(command="".join(f"<string>{word}</string>" for word in command))
-    return _SYSTEMD.format(command=" ".join(command))
+        escaped = (word.replace("&", "&amp;").replace("<", "&lt;") for word in command)
+        return _LAUNCHD.format(command="".join(f"<string>{word}</string>" for word in escaped))
+    quoted = (json.dumps(word, ensure_ascii=False).replace("%", "%%") for word in command)
+    return _SYSTEMD.format(command=" ".join(quoted))
 
 
 def _run(streams: Streams) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import select
 import socket
 import sys
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, nullcontext, suppress
 from functools import partial
 from io import TextIOBase
@@ -19,16 +20,27 @@ from time import monotonic
 from typing import Any, NamedTuple, cast
 
 from recall_core import adapters, caller
+from recall_core._lazy import traceback
 from recall_core.adapters import cli
 from recall_core.adapters.client import COMMANDS, IDENTITY, PROTOCOL, is_private, socket_path
 from recall_core.adapters.flags import Request
+from recall_core.adapters.mcp.offers import Limits
+from recall_core.adapters.mcp.server import PendingCall, ProtocolError, RecallServer, Result, ServerSettings
 from recall_core.adapters.streams import Streams
 from recall_core.api.query_cache import QueryCache
 from recall_core.api.recall import Recall
-from recall_core.api.serving import Asked, ConnectionPool, Follower, Models, StoreSettings, following_for
+from recall_core.api.serving import (
+    SECONDS,
+    Asked,
+    ConnectionPool,
+    Follower,
+    Models,
+    StoreSettings,
+    following_for,
+)
 from recall_core.api.stores import find
 from recall_core.embed.trust import SYNC
-from recall_core.errors import RecallError
+from recall_core.errors import RecallError, TimedOut, UnknownTarget, UsageError
 
 CALLERS = 32
 """Most connections at a time. More are closed at once, and their command lines run cold."""
@@ -42,6 +54,8 @@ WAIT_SECONDS = 1.0
 QUERY_SECONDS = 86_400.0
 """The command line's own time limit is --timeout."""
 _TIDY_SECONDS = 5.0
+MCP = "mcp"
+"""Begins the request of an MCP server, which is not a command line: `mcp --store STORE JSON`."""
 _FOUND = (0, 7)
 """Exit codes of answers. A cold run reports all errors itself."""
 _FILES = ("hf:", "onnx:", "@")
@@ -67,7 +81,7 @@ def read_line(texts: Sequence[str], own: Mapping[str, str]) -> CommandLine:
     environ = dict(text.split("=", 1) for text in rest[: int(count)])
     argv = tuple(rest[int(count) :])
     is_ours = protocol == PROTOCOL and all(environ.get(name) == own.get(name) for name in IDENTITY)
-    if not is_ours or not argv or argv[0] not in COMMANDS or not folder.startswith("/"):
+    if not is_ours or not argv or argv[0] not in (*COMMANDS, MCP) or not folder.startswith("/"):
         raise GoesCold
     if size and terminals and environ.get("TERM") not in ("dumb", "unknown"):  # Rich gives those 80 columns
         columns, _, lines = size.partition("x")
@@ -157,6 +171,71 @@ def _texts(value: object) -> Iterator[str]:
         yield from (each for each in value if isinstance(each, str))
 
 
+class _Question(NamedTuple):
+    """What a caller asks. store: the value of --store.
+
+    fail: returns the answer to an error of the work. Raises GoesCold.
+    """
+
+    store: str | None
+    work: Callable[[Recall], bytes]
+    fail: Callable[[RecallError], bytes]
+    seconds: float = QUERY_SECONDS
+    is_mcp: bool = False
+
+
+def _question(line: CommandLine) -> _Question:
+    """Return the question of a command line. Raises GoesCold, RecallError."""
+    if line.argv[0] == MCP:
+        return _mcp_question(line)
+    request = adapters.commands.parse_plain(line.argv) or adapters.parser.parse(line.argv)
+    if request.command is None or request.help or request.agent is not None or _names_file(request):
+        raise GoesCold
+    return _Question(request.store, partial(answer_line, line), _go_cold)
+
+
+def _go_cold(error: RecallError) -> bytes:
+    raise GoesCold from error
+
+
+def _mcp_question(line: CommandLine) -> _Question:
+    """Return the question of an MCP server. Raises GoesCold, ValueError."""
+    _, _, store, text = line.argv
+    asked = json.loads(text)
+    limits, structured, seconds, tools, is_openai = asked["settings"]
+    settings = ServerSettings(Limits(*limits), structured, seconds, frozenset(tools), is_openai)
+    try:
+        call = RecallServer(settings).methods[asked["method"]](asked["params"])
+    except ProtocolError:
+        raise GoesCold from None
+    if not isinstance(call, PendingCall):
+        raise GoesCold
+
+    def work(recall: Recall) -> bytes:
+        recall.engine.is_for_others = True
+        try:
+            with caller.acting_for(line.folder, line.environ):
+                return _encode(call.work(recall))
+        finally:
+            recall.engine.is_for_others = False
+
+    def fail(error: RecallError) -> bytes:
+        if not isinstance(error, UsageError | UnknownTarget | TimedOut):
+            raise GoesCold from error  # the server tries again, or reports it
+        try:
+            return _encode(call.settle(error))
+        except ProtocolError:
+            raise GoesCold from None
+
+    return _Question(store or None, work, fail, seconds or SECONDS, is_mcp=True)
+
+
+def _encode(result: Result) -> bytes:
+    frames = _Frames()
+    frames.add(b"o", json.dumps(result).encode())
+    return frames.encode(0)
+
+
 class _StoreKey(NamedTuple):
     """A store's file and the settings that it is opened with."""
 
@@ -171,6 +250,7 @@ class _Served:
         self.pool = ConnectionPool(settings, models=models, cache=cache)
         say = partial(print, file=sys.stderr, flush=True)  # to the log
         wanted = following_for(settings, watch=False, on_boot=False, interval=0.0, say=say)
+        self.syncs_for_sessions = wanted.on_session or bool(wanted.on_search_ms)
         self._follower = Follower(settings, wanted._replace(on_session=False, on_search_ms=0), say)
         self._follower.start()
         self.asking = 0
@@ -201,10 +281,8 @@ class Stores:
         Raises GoesCold, RecallError.
         """
         with caller.acting_for(line.folder, line.environ):
-            request = adapters.commands.parse_plain(line.argv) or adapters.parser.parse(line.argv)
-            if request.command is None or request.help or request.agent is not None or _names_file(request):
-                raise GoesCold
-            named = request.store or line.environ.get("RECALL_STORE") or None
+            question = _question(line)
+            named = question.store or line.environ.get("RECALL_STORE") or None
             place = find(named, start=line.folder)
         waits = [act for act in place.settings(is_vouched=False).acts() if act.role != SYNC]
         if place.url.kind != "sqlite" or waits:
@@ -217,9 +295,13 @@ class Stores:
         key = _StoreKey(place.url.where, place.toml)
         served = self._take(key, settings)
         try:
-            asked = served.pool.ask(lambda recall: answer_line(line, recall), seconds=QUERY_SECONDS)
+            if question.is_mcp and served.syncs_for_sessions:
+                raise GoesCold
+            asked = served.pool.ask(question.work, seconds=question.seconds)
             is_left(asked)
             return asked.result()
+        except RecallError as error:
+            return question.fail(error)
         finally:
             with self._lock:
                 served.asking -= 1
@@ -348,7 +430,7 @@ class Daemon:
             with suppress(TimeoutError):
                 connection, _ = listening.accept()
                 if self._callers.acquire(blocking=False):
-                    self._threads.submit(self._serve, connection)
+                    self._threads.submit(self._serve, connection).add_done_callback(_log)
                 else:
                     connection.close()
             if monotonic() - tidied >= _TIDY_SECONDS:
@@ -392,6 +474,12 @@ class Daemon:
         ]
         frames.add(b"o", "\0".join(lines).encode(errors="surrogateescape"))
         return frames.encode(0)
+
+
+def _log(served: Future[None]) -> None:
+    """Write an unexpected error to the log. The caller runs cold."""
+    if (error := served.exception()) is not None:
+        traceback.print_exception(error)
 
 
 def _is_own(connection: socket.socket) -> bool:

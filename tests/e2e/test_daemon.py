@@ -223,6 +223,3 @@ def test_start_status_and_stop(folder: Path, tmp_path: Path) -> None:
     assert found.code == 0
     assert stopped.stdout == b"recalld is not running\n"
     assert state(tmp_path, folder)["running"] is False
-    assert b"recall_core daemon run" in run(["daemon", "unit"], folder=folder, environ=environ).stdout or (
-        sys.platform == "darwin"
-    )

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import plistlib
+import re
+import shlex
 import socket
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Thread
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from recall_core.adapters import client, recalld
+from recall_core.adapters.daemon import unit
+from recall_core.adapters.mcp.remote import Remote
+from recall_core.adapters.mcp.server import RecallServer, ServerSettings
+from recall_core.adapters.mcp.stdio import HANDSHAKE_VERSIONS, Peer
 from recall_core.adapters.recalld import CALLERS, Daemon, Stores
 from recall_core.api.recall import Recall
-from recall_core.api.serving import ConnectionPool, StoreSettings
+from recall_core.api.serving import ConnectionPool, Following, StoreSettings
 from recall_core.deadline import check
 from recall_core.errors import Interrupted, RecallError
 from tests.recalld import without_times
 
 WORDS = ("search", "retry", "--json")
+SEARCH = ("tools/call", {"name": "search", "arguments": {"query": "retry"}})
 
 
 class Served(NamedTuple):
@@ -245,6 +254,112 @@ def test_caller_hears_that_a_query_goes_on(served: Served, monkeypatch: pytest.M
     pool.close()
 
 
+CALLS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("search", {"query": "retry"}),
+    ("search", {"query": "retry", "fields": "all"}),
+    ("context", {"query": "retry waits"}),
+    ("get", {"targets": ["a.md"]}),
+    ("whynot", {"query": "cache", "target": "a.md"}),
+    ("explain", {"query": "retry", "target": "a.md"}),
+    ("list", {}),
+    ("status", {}),
+    ("search", {"query": "retry", "filter": "no such"}),
+    ("search", {"query": "retry", "unknown": 1}),
+    ("search", {"query": "retry", "set": ["pack_counter=hf:/tmp/counter.json"]}),  # only a user may name a file
+)
+
+
+@pytest.fixture
+def person(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give this process the environment of the daemon."""
+    for name in (*client.IDENTITY, *(each for each in os.environ if each.startswith("RECALL_"))):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in served.environ.items():
+        monkeypatch.setenv(name, value)
+
+
+class Agent:
+    """A client of an MCP server on this store."""
+
+    def __init__(self, served: Served, pool: Callable[[], ConnectionPool], *, is_remote: bool) -> None:
+        self._sent: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        remote = Remote(ServerSettings(), str(served.folder))
+        self.peer = Peer(RecallServer(), pool, self._sent.put, (lambda: remote) if is_remote else None)
+        self.ask("initialize", protocolVersion=HANDSHAKE_VERSIONS[-1], capabilities={}, clientInfo={})
+
+    def ask(self, method: str, **params: object) -> str:
+        self.peer.receive([json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()])
+        return re.sub(r'\\"took_ms\\":[0-9.e-]+|\\"timings\\":{[^}]*}', "", json.dumps(self._sent.get(timeout=60)))
+
+    def call(self, tool: str, arguments: dict[str, object]) -> str:
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+
+def test_mcp_server_answers_the_same_through_recalld(served: Served, person: None) -> None:
+    own = Agent(served, lambda: ConnectionPool(StoreSettings(str(served.folder))), is_remote=False)
+    remote = Agent(served, pytest.fail, is_remote=True)
+    for tool, arguments in CALLS:
+        assert remote.call(tool, arguments) == own.call(tool, arguments)
+    assert remote.ask("resources/list") == own.ask("resources/list")
+    assert served.stores.answered == len(CALLS) + 1
+
+    own.peer.close()
+    remote.peer.close()
+
+
+def test_mcp_server_answers_itself_after_recalld_has_left(served: Served, person: None) -> None:
+    agent = Agent(served, lambda: ConnectionPool(StoreSettings(str(served.folder))), is_remote=True)
+    before = agent.call("search", {"query": "retry"})
+    served.daemon.end()
+    while Path(served.daemon.path).exists():
+        sleep(0.01)
+
+    assert agent.call("search", {"query": "retry"}) == before
+    assert served.stores.answered == 1
+    agent.peer.close()
+
+
+def test_mcp_server_with_syncs_before_searches_answers_itself(
+    served: Served, person: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = Following(on_search_ms=100)
+    monkeypatch.setattr(recalld, "following_for", lambda *_, **__: wanted)
+
+    assert Remote(ServerSettings(), str(served.folder)).ask(*SEARCH).future.result(20) is None
+    assert request(served)[0] == 0
+
+
+def test_cancelled_remote_call_closes_its_connection(served: Served, person: None) -> None:
+    served.daemon.end()
+    while Path(served.daemon.path).exists():
+        sleep(0.01)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(served.daemon.path)
+        silent.listen()
+        call = Remote(ServerSettings(), str(served.folder)).ask(*SEARCH)
+        connection, _ = silent.accept()
+        with connection:
+            assert connection.recv(1 << 16)
+            call.cancel()
+
+            assert connection.recv(1) == b""
+            assert call.future.result(20) is None
+
+
+def test_unexpected_error_is_logged_and_runs_cold(
+    served: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(served.stores, "answer", lambda *_: 1 / 0)
+
+    with pytest.raises(ValueError):  # noqa: PT011 - the connection ends without an answer
+        request(served)
+    until = monotonic() + 20
+    while "ZeroDivisionError" not in (log := capfd.readouterr().err) and monotonic() < until:
+        sleep(0.01)
+
+    assert "ZeroDivisionError" in log
+
+
 @pytest.mark.slow
 def test_callers_read_one_generation_each_during_writes(served: Served) -> None:
     texts = served.folder / "more"
@@ -379,3 +494,13 @@ def test_other_users_get_nothing(served: Served) -> None:
     os.close(writing)
     with open(reading, "rb") as said:
         assert said.read() == b"PermissionError"
+
+
+def test_unit_files_quote_the_path_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    python = '/opt/my <"100%"> & other/python'
+    monkeypatch.setattr("sys.executable", python)
+    command = [python, "-m", "recall_core", "daemon", "run"]
+    service = next(line for line in unit("linux").splitlines() if line.startswith("ExecStart="))
+
+    assert shlex.split(service.partition("=")[2].replace("%%", "%")) == command
+    assert plistlib.loads(unit("darwin").encode())["ProgramArguments"] == command

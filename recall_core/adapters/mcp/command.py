@@ -57,7 +57,8 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     if flags.http and find_spec("mcp") is None:
         message = "recall mcp --http needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
-    server, start = mcp.server.RecallServer(_settings(flags)), Path.cwd()
+    settings, start = _settings(flags), Path.cwd()
+    server = mcp.server.RecallServer(settings)
 
     def say(line: str) -> None:
         streams.say(f"recall mcp: {line}")
@@ -65,14 +66,14 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     watch, on_boot, interval = flags.watch, flags.on_boot, flags.interval or 0.0
 
     def pool() -> ConnectionPool:
-        settings = api.serving.StoreSettings(named, start, agent=request.agent)
+        store = api.serving.StoreSettings(named, start, agent=request.agent)
         opened = api.serving.ConnectionPool(
-            settings,
+            store,
             connections=flags.connections or api.serving.CONNECTIONS,
             cache=api.query_cache.QueryCache(recall_core.personal.load(os.environ)),
         )
-        wanted = api.serving.following_for(settings, watch=watch, on_boot=on_boot, interval=interval, say=say)
-        opened.follower = api.serving.Follower(settings, wanted, say)
+        wanted = api.serving.following_for(store, watch=watch, on_boot=on_boot, interval=interval, say=say)
+        opened.follower = api.serving.Follower(store, wanted, say)
         stack.callback(opened.follower.close)
         opened.follower.start()
         return opened
@@ -84,7 +85,9 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
             with closing(pool()) as opened:
                 mcp.http.run(mcp.http.protocol(server, opened), door, lambda: _listens(door, streams))
         else:
-            mcp.stdio.serve(server, pool, opens_now=bool(watch or on_boot or interval or profile))
+            syncs = watch or on_boot or interval or any(name.startswith("RECALL_SYNC") for name in os.environ)
+            is_own = bool(syncs or profile)
+            mcp.stdio.serve(server, pool, remote=None if is_own else lambda: mcp.remote.Remote(settings, named or ""))
 
 
 def _settings(flags: Namespace) -> ServerSettings:

@@ -23,6 +23,7 @@ from recall_core.errors import RecallError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from recall_core.adapters.mcp.remote import Remote, RemoteCall
     from recall_core.api.serving import Asked, ConnectionPool
 
 Message = dict[str, Any]
@@ -65,18 +66,21 @@ _MAY_TAKE = {"cursor": _TEXT, "arguments": _OBJECT, "_meta": _OBJECT}
 """Parameters that are absent, null or of this type in every method."""
 
 
-def serve(server: RecallServer, pool: Callable[[], ConnectionPool], *, opens_now: bool = False) -> None:
+def serve(
+    server: RecallServer, pool: Callable[[], ConnectionPool], *, remote: Callable[[], Remote] | None = None
+) -> None:
     """Serve until stdin ends or stdout is closed.
 
     Other code in the process and its children read an empty stdin and print to stderr.
 
-    pool: makes the pool of connections when it is first needed, or before the first message with opens_now.
+    pool: makes the pool of connections when it is first needed, or before the first message without remote.
+    remote: makes recalld's side, which is asked until it leaves one call unanswered.
     """
     reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
     broken, breaks = os.pipe()
     writer = _LineWriter(writing, breaks)
-    client = Peer(server, pool, writer.send)
-    if opens_now:
+    client = Peer(server, pool, writer.send, remote)
+    if remote is None:
         client.pool()
     # The write end of a pipe becomes readable when its reader is gone.
     closing = [broken, *([writing] if stat.S_ISFIFO(os.fstat(writing).st_mode) else [])]
@@ -177,13 +181,15 @@ class _LineWriter:
 class _Call:
     """A request that the pool works on."""
 
-    def __init__(self, request: int | str, method: str, question: PendingCall, meta: object) -> None:
+    def __init__(self, request: int | str, method: str, params: Message, question: PendingCall) -> None:
         self.request = request
         self.method = method
+        self.params = params
         self.question = question
+        meta = params.get("_meta")
         token = meta.get("progressToken") if question.has_progress and isinstance(meta, dict) else None
         self.token = token if isinstance(token, int | str) and not isinstance(token, bool) else None
-        self.asked: Asked[Result] | None = None
+        self.asked: Asked[Result] | RemoteCall | None = None
         self.is_over = False
 
     def cancel(self) -> None:
@@ -202,11 +208,17 @@ class Peer:
     """
 
     def __init__(
-        self, server: RecallServer, pool: Callable[[], ConnectionPool], send: Callable[[Message], None]
+        self,
+        server: RecallServer,
+        pool: Callable[[], ConnectionPool],
+        send: Callable[[Message], None],
+        remote: Callable[[], Remote] | None = None,
     ) -> None:
         self._server = server
         self._make_pool = pool
         self._made: ConnectionPool | None = None
+        self._make_remote = remote
+        self._remote: Remote | None = None
         self._making = Lock()
         self._send = send
         self._has_handshake: bool | None = None
@@ -266,6 +278,8 @@ class Peer:
         with self._making:
             if self._made is not None:
                 self._made.close()
+            if self._remote is not None:
+                self._remote.close()
 
     def _answer(self, request: int | str, method: str, params: Message) -> None:
         meta = params.get("_meta")
@@ -282,7 +296,7 @@ class Peer:
             self._refuse(request, error)
             return
         if isinstance(found, PendingCall):
-            self._ask(_Call(request, method, found, meta))
+            self._ask(_Call(request, method, params, found))
             return
         self._reply(request, method, found)
         if method == "tools/list" and not self._is_warm:  # the first call finds an open store
@@ -309,17 +323,39 @@ class Peer:
         return self._server.methods[method](params)
 
     def _ask(self, call: _Call) -> None:
-        """Put the question to the pool, and answer when it is done."""
+        """Put the question to recalld or the pool, and answer when it is done."""
         self._calls[str(call.request)] = call
         self._report(call, 0)
+        remote = self._recalld()
+        if remote is None:
+            self._ask_pool(call)
+            return
+        call.asked = remote.ask(call.method, call.params)
+        call.asked.future.add_done_callback(lambda future: self._hear(call, future))
+
+    def _ask_pool(self, call: _Call) -> None:
         try:
-            call.asked = self._server.ask(self.pool(), call.question, "")
+            asked = self._server.ask(self.pool(), call.question, "")
         except RecallError as error:  # such as Busy
             self._finish(call, error)
-        else:
-            call.asked.future.add_done_callback(lambda future: self._finish(call, future))
+            return
+        call.asked = asked
+        asked.future.add_done_callback(lambda future: self._finish(call, future))
+        if call.is_over:  # cancelled while recalld had it
+            call.cancel()
 
-    def _finish(self, call: _Call, outcome: Future[Result] | RecallError) -> None:
+    def _hear(self, call: _Call, future: Future[Result | None]) -> None:
+        """Take recalld's answer. If it gave none, answer this call and all later ones here."""
+        if call.is_over or future.cancelled():
+            return
+        result = future.result()
+        if result is None:
+            self._make_remote = None
+            self._ask_pool(call)
+        else:
+            self._finish(call, result)
+
+    def _finish(self, call: _Call, outcome: Future[Result] | RecallError | Result) -> None:
         with self._lock:
             if call.is_over:
                 return
@@ -327,12 +363,13 @@ class Peer:
             call.asked = None  # it refers to this call, and the garbage collector runs rarely
             if self._calls.get(str(call.request)) is call:
                 del self._calls[str(call.request)]
-        error = outcome if isinstance(outcome, RecallError) else outcome.exception()
         try:
-            if isinstance(outcome, RecallError) or error is not None:
+            if isinstance(outcome, RecallError):
+                result = call.question.settle(outcome)
+            elif not isinstance(outcome, dict) and (error := outcome.exception()) is not None:
                 result = call.question.settle(error)
             else:
-                result = outcome.result()
+                result = outcome if isinstance(outcome, dict) else outcome.result()
                 self._report(call, 1)
         except ProtocolError as refusal:
             self._refuse(call.request, refusal)
@@ -360,8 +397,21 @@ class Peer:
                 self._made = self._make_pool()
             return self._made
 
+    def _recalld(self) -> Remote | None:
+        """Return recalld's side, which the first call makes; None if calls are answered here."""
+        with self._making:
+            if self._made is not None or self._make_remote is None:
+                return None
+            if self._remote is None:
+                self._remote = self._make_remote()
+            return self._remote
+
     def _warm(self) -> None:
-        """Open the store and import what calls need."""
+        """Open the store and import what calls need, in recalld if it answers."""
+        remote = self._recalld()
+        if remote is not None and remote.ask("resources/list", {}).future.result() is not None:
+            return
+        self._make_remote = None
         with suppress(RecallError):  # the pool is closed
             self.pool().ask(lambda recall: mcp.tools.BY_NAME)
 
