@@ -102,7 +102,7 @@ def fetch(
             connected(connection)
         opened.append(_open_store(argv, environ))
         send(connection, _request(argv, environ), opened[0])
-        return _whole(receive(connection))
+        return complete(receive(connection))
     except (OSError, ValueError):
         return None
     finally:
@@ -224,7 +224,7 @@ def _named(argv: Sequence[str]) -> str:
     return named
 
 
-def _whole(frames: Iterator[tuple[bytes, bytes]]) -> tuple[int, Pieces] | None:
+def complete(frames: Iterator[tuple[bytes, bytes]]) -> tuple[int, Pieces] | None:
     """Return the exit code and the output once they are complete, None for a cold run."""
     pieces: Pieces = []
     for kind, content in frames:

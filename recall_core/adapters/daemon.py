@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from recall_core import adapters, caller, paths, personal
 from recall_core._lazy import subprocess
-from recall_core.adapters.client import IDENTITY, PROTOCOL, connect, is_private, receive, send, socket_path
+from recall_core.adapters.client import IDENTITY, PROTOCOL, complete, connect, is_private, receive, send, socket_path
 from recall_core.adapters.flags import Command, Operand, in_lines
 from recall_core.api.query_cache import QueryCache
 from recall_core.contract import OK
@@ -160,9 +160,10 @@ def _ask(word: str) -> DaemonView:
         connection = connect(path)
         try:
             send(connection, (PROTOCOL, word))
-            content = b"".join(content for kind, content in _until_end(receive(connection)))
+            _, pieces = complete(receive(connection)) or (1, [])
         finally:
             connection.close()
+        content = b"".join(piece for _, piece in pieces)
         fields = [text.partition("=")[::2] for text in content.decode(errors="surrogateescape").split("\0")]
         pid, seconds, answers, size = (int(value) for name, value in fields if name != "store")
         stores = [value for name, value in fields if name == "store"]
@@ -170,13 +171,6 @@ def _ask(word: str) -> DaemonView:
             running=True, socket=path, pid=pid, seconds=seconds, answers=answers, bytes=size, stores=stores
         )
     return view
-
-
-def _until_end(frames: Iterator[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    for kind, content in frames:
-        if kind == b"x":
-            return
-        yield kind, content
 
 
 def state_lines(response: DaemonResponse) -> Iterator[str]:

@@ -171,34 +171,30 @@ def _texts(value: object) -> Iterator[str]:
         yield from (each for each in value if isinstance(each, str))
 
 
-class _Question(NamedTuple):
+class _StoreCall(NamedTuple):
     """What a caller asks. store: the value of --store.
 
-    fail: returns the answer to an error of the work. Raises GoesCold.
+    fail: returns the answer to an error of the work, or raises GoesCold. Without it, errors run cold.
     """
 
     store: str | None
     work: Callable[[Recall], bytes]
-    fail: Callable[[RecallError], bytes]
+    fail: Callable[[RecallError], bytes] | None = None
     seconds: float = QUERY_SECONDS
     is_mcp: bool = False
 
 
-def _question(line: CommandLine) -> _Question:
+def _question(line: CommandLine) -> _StoreCall:
     """Return the question of a command line. Raises GoesCold, RecallError."""
     if line.argv[0] == MCP:
         return _mcp_question(line)
     request = adapters.commands.parse_plain(line.argv) or adapters.parser.parse(line.argv)
     if request.command is None or request.help or request.agent is not None or _names_file(request):
         raise GoesCold
-    return _Question(request.store, partial(answer_line, line), _go_cold)
+    return _StoreCall(request.store, partial(answer_line, line))
 
 
-def _go_cold(error: RecallError) -> bytes:
-    raise GoesCold from error
-
-
-def _mcp_question(line: CommandLine) -> _Question:
+def _mcp_question(line: CommandLine) -> _StoreCall:
     """Return the question of an MCP server. Raises GoesCold, ValueError."""
     _, _, store, text = line.argv
     asked = json.loads(text)
@@ -227,7 +223,7 @@ def _mcp_question(line: CommandLine) -> _Question:
         except ProtocolError:
             raise GoesCold from None
 
-    return _Question(store or None, work, fail, seconds or SECONDS, is_mcp=True)
+    return _StoreCall(store or None, work, fail, seconds or SECONDS, is_mcp=True)
 
 
 def _encode(result: Result) -> bytes:
@@ -301,6 +297,8 @@ class Stores:
             is_left(asked)
             return asked.result()
         except RecallError as error:
+            if question.fail is None:
+                raise
             return question.fail(error)
         finally:
             with self._lock:

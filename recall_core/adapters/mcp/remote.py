@@ -7,8 +7,7 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recall_core.adapters import client
 
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from recall_core._lazy import sockets
     from recall_core.adapters.mcp.server import Result, ServerSettings
 
-CALLS = 8
-"""Most calls at recalld at a time. Others wait for them."""
+_THREADS = ThreadPoolExecutor(8, "recall-remote")
+"""One for each call at recalld. More calls wait."""
 
 
 class RemoteCall:
@@ -26,9 +25,7 @@ class RemoteCall:
     def __init__(self, request: str, store: str) -> None:
         self.future: Future[Result | None] = Future()
         self._argv = ("mcp", "--store", store, request)
-        self._lock = Lock()
-        self._connection: sockets.socket | None = None
-        self._is_cancelled = False
+        self._connections: list[sockets.socket] = []
 
     def run(self) -> None:
         """Ask recalld, and store its result."""
@@ -36,41 +33,27 @@ class RemoteCall:
             return
         result = None
         with suppress(OSError, ValueError):
-            code, pieces = client.fetch(self._argv, os.environ, self._keep) or (1, [])
+            code, pieces = client.fetch(self._argv, os.environ, self._connections.append) or (1, [])
             result = None if code else json.loads(b"".join(content for _, content in pieces))
-        self._keep(None)
         self.future.set_result(result)
 
     def cancel(self) -> None:
         """End the call. recalld sees the connection close and cancels the query."""
         self.future.cancel()
-        with self._lock, suppress(OSError):
-            self._is_cancelled = True
-            if self._connection is not None:
-                self._connection.shutdown(2)
-
-    def _keep(self, connection: sockets.socket | None) -> None:
-        with self._lock:
-            if self._is_cancelled and connection is not None:
-                raise ConnectionAbortedError
-            self._connection = connection
+        for connection in self._connections:
+            with suppress(OSError):  # it is closed
+                connection.shutdown(2)
 
 
-class Remote:
-    """recalld as a client's server. store: the value of --store, "" without one."""
+class Remote(NamedTuple):
+    """recalld as the server of a client. store: the value of --store, "" without one."""
 
-    def __init__(self, settings: ServerSettings, store: str) -> None:
-        self._settings = settings._replace(tools=sorted(settings.tools))  # type: ignore[arg-type]
-        self._store = store
-        self._threads = ThreadPoolExecutor(CALLS, "recall-remote")
+    settings: ServerSettings
+    store: str
 
     def ask(self, method: str, params: Mapping[str, Any]) -> RemoteCall:
         """Start a call."""
-        request = {"settings": self._settings, "method": method, "params": params}
-        call = RemoteCall(json.dumps(request), self._store)
-        self._threads.submit(call.run)
+        request = {"settings": self.settings, "method": method, "params": params}
+        call = RemoteCall(json.dumps(request, default=sorted), self.store)  # tools is a set
+        _THREADS.submit(call.run)
         return call
-
-    def close(self) -> None:
-        """Start no more calls."""
-        self._threads.shutdown(wait=False, cancel_futures=True)

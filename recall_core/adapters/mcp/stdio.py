@@ -278,8 +278,6 @@ class Peer:
         with self._making:
             if self._made is not None:
                 self._made.close()
-            if self._remote is not None:
-                self._remote.close()
 
     def _answer(self, request: int | str, method: str, params: Message) -> None:
         meta = params.get("_meta")
