@@ -330,6 +330,47 @@ def long_scores_of(
     return {rowid: raws[rowid] for rowid in sorted(rowids) if rowid in raws}
 
 
+_ROUNDING = 1e-9
+"""Share of a score that is more than all roundings of its sum."""
+
+
+def weighed_scores(
+    execute: Execute,
+    query: LiteralQuery,
+    *,
+    where: Expr | None,
+    k: int | None,
+    title_weight: float,
+    also: Sequence[int] = (),
+) -> dict[int, float]:
+    """Return scores like `lexical.scores`, for phrases with other weights than FTS5's.
+
+    SQL adds in another order than `rank.bm25`, so it only proposes the rows.
+    """
+    near = long_scores(execute, query, where=where, k=None, title_weight=title_weight)
+    if k is None:
+        return weighed_scores_of(execute, query, list(near), title_weight=title_weight)
+    if len(near) > k > 0:
+        least = sorted(near.values(), reverse=True)[k - 1] * (1 - _ROUNDING)
+        near = {rowid: raw for rowid, raw in near.items() if raw >= least}
+    raws = weighed_scores_of(execute, query, list(near), title_weight=title_weight)
+    order = [rowid for (rowid,) in execute(_NATURAL, (json.dumps(list(raws)),))]
+    order.sort(key=lambda rowid: -raws[rowid])
+    best = {rowid: raws[rowid] for rowid in order[:k]}
+    left = [rowid for rowid in also if rowid not in best]
+    return best | weighed_scores_of(execute, query, left, title_weight=title_weight)
+
+
+def weighed_scores_of(
+    execute: Execute, query: LiteralQuery, rowids: Sequence[int], *, title_weight: float
+) -> dict[int, float]:
+    """Return scores like `lexical.scores_of`, for phrases with other weights than FTS5's."""
+    found = of_matching(occurrences(execute, query, sorted(rowids)), query)
+    matching = [rowid for rowid in sorted(rowids) if rowid in found.lengths]
+    values = bm25.scores(found, matching, Config(title_weight=title_weight))
+    return dict(zip(matching, values, strict=True))
+
+
 def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
     """Return rowid to raw BM25 of every row with a phrase: the sum over phrases, computed in parts."""
     if isinstance(query, RawQuery):

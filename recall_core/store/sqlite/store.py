@@ -198,8 +198,12 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
         if (memory := self._words_in_memory(query)) is not None:
             among = None if where is None else self._passing(where)
             return memory.scores(k=k, among=among, title_weight=title_weight, also=also)
-        if postings.is_long(query) or _is_weighed(query):
+        if postings.is_long(query):
             return postings.long_scores(self.execute, query, where=where, k=k, title_weight=title_weight, also=also)
+        if isinstance(query, LiteralQuery) and query.is_weighed:
+            return postings.weighed_scores(
+                self.execute, query, where=where, k=k, title_weight=title_weight, also=also
+            )
         if isinstance(query, LiteralQuery) and query.long_phrases:
             phrased = postings.Phrased(self.execute, query)
             return phrased.scores(where=where, k=k, title_weight=title_weight, also=also)
@@ -212,8 +216,10 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
         """Return rowid to raw BM25 of the matching rows among these."""
         if (memory := self._words_in_memory(query)) is not None:
             return memory.scores_of(rowids, title_weight=title_weight)
-        if postings.is_long(query) or _is_weighed(query):
+        if postings.is_long(query):
             return postings.long_scores_of(self.execute, query, rowids, title_weight=title_weight)
+        if isinstance(query, LiteralQuery) and query.is_weighed:
+            return postings.weighed_scores_of(self.execute, query, rowids, title_weight=title_weight)
         if isinstance(query, LiteralQuery) and query.long_phrases:
             return postings.Phrased(self.execute, query).scores_of(rowids, title_weight=title_weight)
         return lexical.scores_of(self.execute, lexical.expression(query), rowids, title_weight=title_weight)
@@ -396,11 +402,6 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
         """Replace the store with a new one built from its readable data, in one step. Return the losses."""
         return sqlite.rebuild.rebuild(self, copy=copy, made_with=made_with, create=create_store)
-
-
-def _is_weighed(query: LexicalQuery) -> bool:
-    """Return True if FTS5 cannot score the query, because phrases have other weights or other spellings."""
-    return isinstance(query, LiteralQuery) and query.is_weighed
 
 
 def create_store(
