@@ -21,10 +21,12 @@ import pytest
 
 pytest.importorskip("mcp")
 
+from recall_core.adapters.client import fetch
 from recall_core.adapters.mcp.http import HEADER_SECONDS
 from tests.e2e.test_rest import Serving
 from tests.e2e.test_serving_load import writing
 from tests.mcp_client import PATIENCE, over_http, text_of
+from tests.recalld import environ_of, running
 from tests.serving_writer import WORDS, History, filled
 from tests.warm_mcp import Client
 
@@ -114,9 +116,15 @@ def _call(client: Client, words: str) -> str:
     return client.call("search", query=words)
 
 
+def _fetch(store: Path, environ: dict[str, str], words: str) -> str:
+    code, pieces = fetch(["search", "--store", str(store), "--json", words], environ) or (1, [])
+    assert code in (0, 7)
+    return b"".join(content for _, content in pieces).decode()
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("door", [rest, mcp, "stdio"])
+@pytest.mark.parametrize("door", [rest, mcp, "stdio", "recalld"])
 def test_memory_stays_flat_over_twenty_thousand_calls(
     tmp_path: Path, door: Any, counted: Callable[..., None]
 ) -> None:
@@ -128,6 +136,11 @@ def test_memory_stays_flat_over_twenty_thousand_calls(
             client = stack.enter_context(Client(base))
             process = client.process.pid
             ask: Ask = partial(_call, client)
+        elif door == "recalld":
+            runtime = tmp_path / "run"
+            runtime.mkdir(mode=0o700)
+            process = stack.enter_context(running(runtime)).pid
+            ask = partial(_fetch, base, environ_of(runtime))
         else:
             server = stack.enter_context(Serving(base))
             process = server.process.pid
