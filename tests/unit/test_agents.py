@@ -554,8 +554,9 @@ def test_agent_opens_no_other_store(home: Path) -> None:
     assert not client._may_ask(("search", "--agent", "work", "garden"), {})
     for command in (("init",), ("trust",), ("agents",), ("config",), ("add", "."), ("import", "x")):
         assert answer("--agent", "work", *command)["error"]["code"] == "conflicting_flags", command
-    code, _, err = run("--agent", "work", "serve", "--writable")
-    assert (code, "--agent cannot be used with --writable" in err) == (2, True)
+    for line in (("serve", "--writable"), ("mcp", "--base", ".")):
+        code, _, err = run("--agent", "work", *line)
+        assert (code, f"--agent cannot be used with {line[1]}" in err) == (2, True)
     assert answer("--agent", "wrok", "stats")["error"]["hint"] == "did you mean work?"
 
 
