@@ -88,7 +88,11 @@ def test_new_turn_costs_little_more_than_a_sync_without_changes(tmp_path: Path, 
     for turns in range(5_001, 5_008):
         (tmp_path / "s.jsonl").write_text(transcript(turns), encoding="utf-8")
         ratios.append(sync() / sync())
-    counted("sync of a grown transcript", "times the processor time of a sync without changes", ratio=round(median(ratios), 2))
+    counted(
+        "sync of a grown transcript",
+        "times the processor time of a sync without changes",
+        ratio=round(median(ratios), 2),
+    )
     assert median(ratios) <= 2.5
 
 
