@@ -292,6 +292,9 @@ def change(name: str, entry: Mapping[str, Any] | None) -> AgentsResponse:
     whole = document.setdefault("agents", tomlkit.aot()) if whole is None else whole
     entries: Any = whole.setdefault("list", tomlkit.aot()) if isinstance(whole, dict) else whole
     at = next((place for place, each in enumerate(entries) if each.get("id") == name), None)
+    if entry is not None and at is not None:
+        message = f"{path} already has an agent {name!r}."
+        raise ConfigError("bad_agent_id", message, hint=Hint("agents", "show", name))
     if entry is not None:
         table = tomlkit.table()
         table.update({"id": name, **entry})

@@ -643,7 +643,7 @@ def test_hostile_folder_does_nothing_before_trust(home: Path, monkeypatch: pytes
     assert not shown["accepted"]
     parts = (
         *(f"{home}/.ssh", "stolen.db", "http://127.0.0.1:9", f"below {home}"),
-        *("sync_on_boot = true", "sync_interval_s = 1)", "retention_days=1", '"tools": {"allow": ["exec"]}} for'),
+        *("sync_on_boot = true", "sync_interval_s = 1)", "retention_days=1", '"tools": {"allow": ["exec"]}'),
         "give the agent thief messages of any kind",
     )
     assert [part for part in parts if part not in said] == []
