@@ -61,7 +61,7 @@ def _lines(request: Request) -> Command[Any]:
                 continue
             marks = [*["default"] * view["default"], *["off"] * (not view["enabled"]), *view["sources"]]
             missing = f"  missing: {', '.join(view['missing'])}" if view["missing"] else ""
-            yield clean(f"{view['id']:<12}{view['workspace']}  {', '.join(marks)}{missing}")
+            yield f"{view['id']:<11} {clean(view['workspace'])}  {', '.join(marks)}{clean(missing)}"
 
     return COMMANDS[0]._replace(prints=in_lines(lines))
 

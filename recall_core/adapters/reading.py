@@ -72,7 +72,9 @@ def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
         conditions = [f"starts with {prefix}"] if prefix else []
         conditions += [f"matches {flags.glob}"] if flags.glob is not None else []
         none_match = f"no document path {' and '.join(conditions)}"
-        streams.say(none_match if conditions else f"the store is empty; next: {Hint('add', 'DIR')}")
+        scope = recall.engine.scope
+        start = Hint("add", "DIR") if scope is None else f"write {scope.agent.workspace}/MEMORY.md"
+        streams.say(none_match if conditions else f"the store is empty; next: {start}")
     return answer
 
 

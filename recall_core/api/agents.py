@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,19 +31,19 @@ from recall_core.agents.profiles import (
 )
 from recall_core.api import stores, write
 from recall_core.api.engine import Engine, Scope, result_of
-from recall_core.config import FILE_NAME, SYNCING, Config, replace
+from recall_core.config import EMBEDDING, FILE_NAME, SYNCING, Config, assignments, replace
 from recall_core.contract import OK
 from recall_core.contract.agents import AgentView, MemoryView, RouteView, SourceView
 from recall_core.contract.views import TrustView
 from recall_core.embed import trust as consent
-from recall_core.embed.trust import EMBEDDER, FoundSettings
+from recall_core.embed.trust import EMBEDDER, SYNC, FoundSettings
 from recall_core.errors import NO_STORE, ConfigError, RecallError, StoreError, UsageError, why_unread
 from recall_core.ingest.discover import Found, single, walk
 from recall_core.paths import os_path_of
 from recall_core.retrieve.asking import Ask
 from recall_core.rql.filters import parse_filter
 from recall_core.shell import Hint
-from recall_core.text import utc
+from recall_core.text import one_line, utc
 from recall_core.types import Root
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def trust(store: str | None = None, *, accept: bool = False, forget: bool = Fals
     if found is None:
         return answer
     content, folder = sha256(found.read_bytes()).hexdigest(), os.path.realpath(found)
-    acts = list(_acts(found))
+    acts = list(dict.fromkeys(map(one_line, _acts(found))))
     if accept:
         consent.keep(folder, content, toml=found)
     if forget:
@@ -117,15 +118,26 @@ def trust(store: str | None = None, *, accept: bool = False, forget: bool = Fals
 def _acts(found: Path) -> Iterator[str]:
     """Yield what a workspace's file would do, in words that follow "would"."""
     contents = read(found)
+    if not contents.is_enabled:
+        yield "switch memory off"
     agents = resolve([_read_own(), contents], data=paths.data_folder(caller.environ()))
     for agent in (each for each in agents.agents if contents.defaults or each.id in contents.agents):
         read_too = [*agent.extra_paths, *([agent.sessions] if "sessions" in agent.sources else [])]
         folders = ", ".join(map(str, [agent.workspace, *read_too]))
         yield f"give the agent {agent.id} the files of {folders}, in the store {agent.store}"
-        config = replace(Config(), agent.settings, where=str(found))
-        yield from map(consent.describe, FoundSettings(config, found).acts(EMBEDDER))
-    if contents.bindings:
-        yield f"choose the agent of messages by {len(contents.bindings)} bindings"
+        config = replace(Config(), {**SYNCED, **agent.settings}, where=str(found))
+        yield from map(consent.describe, FoundSettings(config, found).acts(EMBEDDER, SYNC))
+        others = {key: value for key, value in agent.settings.items() if key not in (*EMBEDDING, *SYNCING)}
+        if others:
+            yield f"set {', '.join(assignments(others))} for the agent {agent.id}"
+        if agent.runtime:
+            yield f"give the runtime {json.dumps(agent.runtime)} for the agent {agent.id}"
+        if contents.agents.get(agent.id, {}).get("default"):
+            yield f"give the agent {agent.id} every message without a binding"
+    for binding in contents.bindings:
+        fields = zip(("channel", "account", "peer kind", "peer id"), binding[1:5], strict=True)
+        match = ", ".join(f"{name} {value}" for name, value in fields if value is not None)
+        yield f"give the agent {binding.agent} messages of {match or 'any kind'}"
 
 
 def open_engine(name: str, start: Path | None = None) -> Engine:
@@ -280,6 +292,9 @@ def change(name: str, entry: Mapping[str, Any] | None) -> AgentsResponse:
     whole = document.setdefault("agents", tomlkit.aot()) if whole is None else whole
     entries: Any = whole.setdefault("list", tomlkit.aot()) if isinstance(whole, dict) else whole
     at = next((place for place, each in enumerate(entries) if each.get("id") == name), None)
+    if entry is not None and at is not None:
+        message = f"{path} already has an agent {name!r}."
+        raise ConfigError("bad_agent_id", message, hint=Hint("agents", "show", name))
     if entry is not None:
         table = tomlkit.table()
         table.update({"id": name, **entry})

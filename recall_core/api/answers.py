@@ -245,6 +245,9 @@ def context(
                 chunk["explain"] = explain_view(hit, answer.plan, leaves)
     receipt: ReceiptPart = {}
     if ask.receipt:
+        if (names := engine.names) is not None:  # a receipt has the store's paths
+            typed = {key: names.typed(hit.doc.path) for key, hit in hits.items()}
+            hits = {key: hit._replace(doc=hit.doc._replace(path=typed[key])) for key, hit in hits.items()}
         receipt["receipt"] = receipt_of_context(answer, ask, options, view, packed=hits, store=store)
     if options.lean:
         for part in (*view["chunks"], *view["blocks"]):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from recall_core import embed, explain, ingest, retrieve, rql
 from recall_core import store as stores
 from recall_core.api.context import packing, with_passage
+from recall_core.api.names import PathNames
 from recall_core.api.stores import disagreements
 from recall_core.config import EMBEDDING, FILE_NAME, NO_VECTORS, WATCH_REST_MS, Config, cut_as, load, override
 from recall_core.embed.registry import agrees, embedder_of
@@ -299,10 +300,17 @@ class Engine:
 
     def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
         """Return the hits with their passages, ready to pack."""
-        if answer.pool is None:
-            return [*hits]
-        made = self.passages(answer, hits)
-        return [with_passage(hit, each, answer.pool.terms) for hit, each in zip(hits, made, strict=True)]
+        if answer.pool is not None:
+            made = self.passages(answer, hits)
+            hits = [with_passage(hit, each, answer.pool.terms) for hit, each in zip(hits, made, strict=True)]
+        if (names := self.names) is not None:  # headers show the name, and the budget counts it
+            hits = [hit._replace(doc=hit.doc._replace(path=names.shown(hit.doc.path))) for hit in hits]
+        return [*hits]
+
+    @property
+    def names(self) -> PathNames | None:
+        """The names of documents in answers about an agent's memory; None if they are the store's paths."""
+        return None if self.scope is None else PathNames(self.store, self.base)
 
     def pack(self, answer: Answer, options: Pack = Pack(), *, cites: bool = True) -> Packed:
         """Pack the ranked list within a budget; see `retrieve.asking.Asker.pack`."""
@@ -353,14 +361,17 @@ class Engine:
         return cut_as(self.config, chunker=info.chunker, counter=info.counter)
 
     def scoped(self, plan: Plan) -> Plan:
-        """Return the plan with the filter of the agent whose memory this is, if it has none yet."""
-        if self.scope is None:
+        """Return the plan with the filter of the agent whose memory this is, if it has none yet.
+
+        Its own filter may have names as in answers; `plan.filters` keeps them.
+        """
+        if self.scope is None or self.names is None:
             return plan
         terms = plan.where.terms if isinstance(plan.where, And) else () if plan.where is None else (plan.where,)
         if self.scope.where in terms:
             return plan
         where = And((self.scope.where, *terms)) if terms else self.scope.where
-        return plan._replace(where=where, filters=rql.print.print_filter(where))
+        return plan._replace(where=self.names.in_filter(where), filters=rql.print.print_filter(where))
 
     def _without_waiting(self, plan: Plan) -> Plan:
         """Return the plan, without a reranker that waits to be accepted if queries may continue without it.

@@ -182,7 +182,7 @@ class Recall:
         negative k; RqlError.
         """
         with self.store.reading():
-            return api.put.nearest(self.engine, vector, k, filter)
+            return self._named(api.put.nearest(self.engine, vector, k, filter))
 
     def context(
         self,
@@ -202,11 +202,11 @@ class Recall:
                 answer = self.engine.answer(plan, is_read_on=True)
                 return answers.context(self.engine, answer, ask, pack, started=started, checked=checked)
 
-            return self._again(plan, ask, pack, make, started)
+            return self._named(self._again(plan, ask, pack, make, started))
 
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
         """Run the query of a receipt (file or text) again, and return what changed."""
-        return api.report.replay(self.engine, receipt)
+        return self._named(api.report.replay(self.engine, receipt))
 
     def explain(
         self,
@@ -222,9 +222,9 @@ class Recall:
 
         chunk: an id or `path:line`; by default the first hit. versus: another chunk to compare with.
         """
-        return answers.explain_chunk(
-            self.engine, self._plan(words, rql, ask := merge_ask(ask, fields)), ask, chunk, versus
-        )
+        plan = self._plan(words, rql, ask := merge_ask(ask, fields))
+        chunk, versus = (each and self._typed(each) for each in (chunk, versus))
+        return self._named(answers.explain_chunk(self.engine, plan, ask, chunk, versus))
 
     def why_not(
         self,
@@ -243,9 +243,10 @@ class Recall:
         """
         ask, pack = self._merge(ask, pack, fields)
         answers.refresh(self.engine, ask)
-        return api.whynot.why_not(
-            self.engine, api.whynot.question_of(words, ask, pack, rql=rql), target, ask, fixes=fixes
-        )
+        question = api.whynot.question_of(words, ask, pack, rql=rql)
+        answer = api.whynot.why_not(self.engine, question, self._typed(target), ask, fixes=fixes)
+        answer["whynot"]["target"]["text"] = target
+        return self._named(answer)
 
     def trace(
         self,
@@ -264,13 +265,17 @@ class Recall:
     def get(self, target: str) -> responses.GetResponse:
         """Return a document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
         with self.store.reading():
-            return api.get.find(self.store, target, base=self.engine.base)
+            return self._named(api.get.find(self.store, self._typed(target), base=self.engine.base))
 
     def list(
         self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
     ) -> responses.ListResponse:
         """Return live documents with this path prefix that match a glob, by path; see `api.get.list_documents`."""
-        return api.get.list_documents(self.engine, prefix, glob, limit=limit, offset=offset)
+        if (names := self.engine.names) is not None:
+            folder = names.typed(f"{prefix}/")
+            prefix = names.typed(prefix) if folder == f"{prefix}/" else folder
+            glob = glob and names.typed(glob, "GLOB")
+        return self._named(api.get.list_documents(self.engine, prefix, glob, limit=limit, offset=offset))
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
         """Return the store's statistics. sizes: also the sizes of the parts of its file, which reads every page."""
@@ -397,7 +402,7 @@ class Recall:
         """Return everything about one query, for a page: results with ledgers, the context, and rank lines."""
         ask, pack = self._merge(ask, pack, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
-        return api.report.report(self.engine, plan, ask, pack)
+        return self._named(api.report.report(self.engine, plan, ask, pack))
 
     # RQL, for those who write queries.
 
@@ -576,7 +581,7 @@ class Recall:
                 answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
                 return answers.listing(self.engine, answer, ask, started=started, checked=checked)
 
-            return self._again(plan, ask, None, make, started)
+            return self._named(self._again(plan, ask, None, make, started))
 
     def _again(
         self,
@@ -592,6 +597,16 @@ class Recall:
             return make({})
         asked = (engine.notes(), plan, ask, pack)
         return engine.cache.answer(self.store, engine.base, asked, make, started=started)
+
+    def _typed(self, target: str) -> str:
+        """Return the store's form of a target with a name as in answers."""
+        names = self.engine.names
+        return target if names is None else names.typed(target)
+
+    def _named(self, answer: Answer) -> Answer:
+        """Return the answer with the names of documents in an agent's memory."""
+        names = self.engine.names
+        return answer if names is None else names.rename_in(answer)
 
     def _merge(self, ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
         """Return the options of a query and of packing, which this caller may ask for."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -14,12 +13,12 @@ from pathlib import Path
 from threading import Condition, Event, Lock, Thread, current_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from recall_core.agents.profiles import SYNCED
 from recall_core.api import agents
 from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
+from recall_core.api.names import SOME, PathNames, below
 from recall_core.api.recall import Recall
 from recall_core.api.stores import find
 from recall_core.config import SYNCING, Config
@@ -31,9 +30,7 @@ from recall_core.ingest import watch
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets
 from recall_core.shell import Hint, Verbatim
-from recall_core.store.port import Store
 from recall_core.text import nfc, one_line
-from recall_core.types import Root
 
 if TYPE_CHECKING:
     from recall_core.api.query_cache import QueryCache
@@ -47,11 +44,8 @@ _ID = re.compile(rf"[0-9a-f]{{{_LEAST_OF_ID},64}}")
 _PART = re.compile(
     r"(?P<path>.+?)(?P<part>(?::[0-9]{1,18}(?:-[0-9]{1,18})?|#[a-z]+=[0-9]{1,18}(?:-[0-9]{1,18})?))", re.DOTALL
 )
-_SOME = 1_000
 _SHOWN = 3
 _SIMILAR = 0.75
-_REST = "outside"
-"""The label of documents outside any added folder."""
 
 
 def spell(name: str) -> str:
@@ -89,44 +83,15 @@ class ServedTarget(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-class _LabelledFolder(NamedTuple):
-    """A folder on disk, and the label, with a trailing slash, that replaces it in names."""
-
-    folder: str
-    label: str
-
-
-_known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_LabelledFolder, ...]]] = WeakKeyDictionary()
-"""Labelled folders by store, with the base and generation they are for."""
-
-
-class CallerNames:
-    """The document names that callers of one store see.
+class CallerNames(PathNames):
+    """The document names that callers of one store see and give.
 
     A caller's name is looked up only among the store's live documents. It never opens, lists or searches files.
-    base: the folder that paths are relative to. Other paths start with the name of the added folder, `wiki/a.md`. If
-    two folders have the same name, or one has the name of a folder below the base, it becomes `wiki-2/`.
     """
 
     def __init__(self, recall: Recall, base: str | None = None) -> None:
-        self._store: Store = recall.store
-        self._home = os.path.abspath(recall.engine.base)  # noqa: PTH100 - links stay as they are
-        self._base = self._home if base is None else os.path.abspath(base)  # noqa: PTH100
-        self._is_home = self._base == self._home
-        self._places: tuple[_LabelledFolder, ...] | None = None
+        super().__init__(recall.store, recall.engine.base, base)
         self._renamed: dict[str, str] = {}
-
-    def shown(self, path: str) -> str:
-        """Return a document's path for callers."""
-        check()
-        if self._is_home and not path.startswith("/"):
-            return path
-        whole = self._whole(path)
-        if whole.startswith(_below(self._base)):
-            return whole[len(_below(self._base)) :]
-        return next(
-            each.label + whole[len(each.folder) :] for each in self._elsewhere() if whole.startswith(each.folder)
-        )
 
     def find(self, name: str) -> ServedTarget:
         """Return the document, lines, place or chunk of that name, plain or as spelled in answers.
@@ -176,7 +141,7 @@ class CallerNames:
 
     def stored(self, name: str) -> Iterator[str]:
         """Yield possible store names for a path, or path prefix, from a caller."""
-        yield self._of_store(_below(self._base) + name)
+        yield self._of_store(below(self._base) + name)
         for place in self._elsewhere():
             if f"{name}/".startswith(place.label):
                 yield self._of_store(place.folder + name[len(place.label) :])
@@ -185,24 +150,6 @@ class CallerNames:
         """Return the store's form of a path prefix or pattern from a caller."""
         *_, found = self.stored(unspell(name))
         return found
-
-    def folders(self) -> dict[str, int]:
-        """Return the entries of the base folder with their document counts, folders first and with a trailing slash.
-
-        At most a thousand entries; empty folders are left out.
-        """
-        listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
-        found = {entry.name: entry.documents for entry in listing.entries if entry.name != "/"}
-        above = _below(self._base)
-        if not self._is_home and self._home.startswith(above):  # the store's own folder is listed separately
-            own = self._store.folder("", _SOME).entries
-            name = self._home[len(above) :].partition("/")[0] + "/"
-            found = {name: found.get(name, 0) + sum(each.documents for each in own if each.name != "/"), **found}
-        return {name: documents for name, documents in found.items() if documents}
-
-    def labels(self) -> list[str]:
-        """Return the labels of added folders outside the base."""
-        return [place.label for place in self._elsewhere() if place.folder != "/"]
 
     def _expect_name(self, name: str) -> str:
         path = nfc(name.removeprefix("./"))
@@ -227,7 +174,7 @@ class CallerNames:
 
     def _ending(self, name: str, part: str) -> str | None:
         """Return the id of the only document whose path has this ending, in whole parts. Raises `ambiguous_path`."""
-        paths = sorted(path for path in self._store.paths_with((name,), _SOME) if path.endswith(f"/{name}"))
+        paths = sorted(path for path in self._store.paths_with((name,), SOME) if path.endswith(f"/{name}"))
         if len(paths) > 1:
             some = " or ".join(self.shown(path) + part for path in paths[:_SHOWN]) + (
                 " …" if len(paths) > _SHOWN else ""
@@ -248,7 +195,7 @@ class CallerNames:
         folder, _, _ = name.rpartition("/")
         beside = [path for each in self.stored(folder) for path in self._store.paths_below(each)] if folder else []
         elsewhere = targets.nearest(self._store, name)
-        shown = {self.shown(path): path for path in (*beside[:_SOME], *([elsewhere] if elsewhere else ()))}
+        shown = {self.shown(path): path for path in (*beside[:SOME], *([elsewhere] if elsewhere else ()))}
         return get_close_matches(name, shown, n=_SHOWN, cutoff=_SIMILAR) or list(
             map(self.shown, filter(None, [elsewhere]))
         )
@@ -268,42 +215,6 @@ class CallerNames:
             text = text.replace(stored, shown)
         return text
 
-    def _elsewhere(self) -> tuple[_LabelledFolder, ...]:
-        """Return the folders outside the base, longest first, then the label for everything else."""
-        if self._places is None:
-            state = (self._base, self._store.info().generation)
-            known = _known.get(self._store)
-            if known is None or known[0] != state:
-                known = _known[self._store] = (state, self._found_elsewhere())
-            self._places = known[1]
-        return self._places
-
-    def _found_elsewhere(self) -> tuple[_LabelledFolder, ...]:
-        folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
-        outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
-        taken = {name.rstrip("/") for name in self.folders()}
-        places = []
-        for whole in (*outside, "/"):
-            label = next(each for each in _number(posixpath.basename(whole) or _REST) if each not in taken)
-            taken.add(label)
-            places.append(_LabelledFolder(_below(whole), f"{label}/"))
-        return tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
-
-    def _folder_of(self, root: Root) -> str:
-        """Return the added folder, or the folder of a file that was added alone."""
-        whole = posixpath.normpath(self._whole(root.folder))
-        is_file = self._store.document_at(self._of_store(whole)) is not None
-        return posixpath.dirname(whole) if is_file else whole
-
-    def _whole(self, path: str) -> str:
-        """Return a store path as an absolute path."""
-        return path if path.startswith("/") else _below(self._home) + path
-
-    def _of_store(self, whole: str) -> str:
-        """Return an absolute path as a store path."""
-        home = _below(self._home)
-        return nfc(whole[len(home) :] if whole.startswith(home) else whole)
-
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
     """Yield the whole name as a path, then splits into a path and lines, another place, or a part name."""
@@ -312,18 +223,6 @@ def _readings(name: str) -> Iterator[tuple[str, str]]:
     if parted:
         yield parted["path"], parted["part"]
     yield from ((name[:i], name[i:]) for i in reversed(targets.part_signs(name)))
-
-
-def _below(folder: str) -> str:
-    return folder.rstrip("/") + "/"
-
-
-def _number(name: str) -> Iterator[str]:
-    yield name
-    number = 2
-    while True:
-        yield f"{name}-{number}"
-        number += 1
 
 
 Result = TypeVar("Result")

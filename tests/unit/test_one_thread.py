@@ -235,6 +235,7 @@ WITHOUT_STORE = {
         "expect_own_counter",
         "has_vectors_to_keep",
         "keep_vectors",
+        "names",
         "plan",
         "replan",
         "reranker",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import get_args
 
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.timing import child
 from recall_core.api.engine import result_of
 from recall_core.api.recall import Recall
 from recall_core.ingest import pipeline
@@ -71,6 +74,26 @@ def test_new_turn_writes_at_most_two_chunks(folder: IngestFolder) -> None:
         assert len(after.items() - before.items()) <= 2, turns
         before = after
     assert len(before) > 50
+
+
+@pytest.mark.slow
+def test_new_turn_costs_little_more_than_a_sync_without_changes(tmp_path: Path, counted: Callable[..., None]) -> None:
+    Recall.init(str(tmp_path), settings={"embedding": "hash"})
+    (tmp_path / "s.jsonl").write_text(transcript(5_000), encoding="utf-8")
+    with Recall.open(str(tmp_path)) as recall:
+        recall.index(str(tmp_path / "s.jsonl"))
+    sync = child(["-m", "recall_core", "sync"], cwd=tmp_path)
+    sync()
+    ratios = []
+    for turns in range(5_001, 5_008):
+        (tmp_path / "s.jsonl").write_text(transcript(turns), encoding="utf-8")
+        ratios.append(sync() / sync())
+    counted(
+        "sync of a grown transcript",
+        "times the processor time of a sync without changes",
+        ratio=round(median(ratios), 2),
+    )
+    assert median(ratios) <= 2.5
 
 
 @settings(max_examples=25, deadline=None)

@@ -39,6 +39,9 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     """Serve until the client disconnects or Ctrl-C, or print the configuration of a client."""
     flags = request.flags
     named = request.store or os.environ.get("RECALL_STORE") or None
+    if request.agent is not None and flags.base is not None:
+        message = "--agent cannot be used with --base: paths start at the agent's workspace."
+        raise UsageError("conflicting_flags", message, hint="leave out --base")
     profile = None if request.agent is None else api.agents.load().find(request.agent)
     if flags.install is not None:
         # A client may start the server in any folder, so the store needs an absolute path.

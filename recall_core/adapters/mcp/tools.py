@@ -557,7 +557,7 @@ def _memory_get(recall: Recall, names: CallerNames, arguments: MemoryGetArgument
         first += part["line_start"] - 1
         most = min(most, max(1, part["line_end"] - first + 1))
         view = recall.get(view["doc"]["id"])["found"]
-    text = views.memory_text(views.as_callers_say(view, names), first, most)
+    text = views.memory_text(names.rename_in(view), first, most)
     if text["lines"] == 0 and first > 1:
         count = lines_in(view["text"])
         raise UsageError(

@@ -66,7 +66,7 @@ def in_pieces(answer: Mapping[str, Any], names: CallerNames, write: Writer) -> l
 
     write: the writer for this kind of answer.
     """
-    renamed = rename_in(answer, names)
+    renamed = names.rename_in(answer)
     first, *others = write(renamed)
     cautions, warnings = "", ""
     for each in renamed["warnings"]:
@@ -144,7 +144,7 @@ def memory_results(
     answer: Mapping[str, Any], names: CallerNames, *, has_text: bool, citations: Citations
 ) -> dict[str, Any]:
     """Return the hits of a search in the format of OpenClaw's `memory_search`."""
-    renamed = rename_in(answer, names)
+    renamed = names.rename_in(answer)
     cautions = [each for each in renamed["warnings"] if each.startswith(CAUTION)]
     return {
         **({"warning": cautions[0]} if cautions else {}),
@@ -378,33 +378,3 @@ def write_store(answer: StatsResponse, contents: StoreContents) -> Iterator[Answ
         yield AnswerPiece("sources", f"Sources: {', '.join(contents.sources)}.")
     if contents.newest:
         yield AnswerPiece("newest", f"Newest document: {contents.newest}.")
-
-
-def as_callers_say(value: Any, names: CallerNames) -> Any:
-    """Replace each path in the answer by the name that callers use."""
-    if isinstance(value, dict):
-        check()
-        return {
-            key: names.shown(each) if key == "path" and isinstance(each, str) else as_callers_say(each, names)
-            for key, each in value.items()
-        }
-    return [as_callers_say(each, names) for each in value] if isinstance(value, list) else value
-
-
-def rename_in(answer: Mapping[str, Any], names: CallerNames) -> dict[str, Any]:
-    """Replace the paths in the answer and in its warnings."""
-    shown = {path: names.shown(path) for path in _paths(answer)}
-    others = sorted((path for path in shown if shown[path] != path), key=len, reverse=True)
-    warnings = list(answer.get("warnings", ()))
-    for path in others:
-        warnings = [each.replace(path, shown[path]) for each in warnings]
-    return {**as_callers_say(dict(answer), names), "warnings": warnings}
-
-
-def _paths(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from (each,) if key == "path" and isinstance(each, str) else _paths(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _paths(each)

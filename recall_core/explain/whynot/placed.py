@@ -298,7 +298,7 @@ def holder(packed: Packed, table: Table, target_chunk: Sought) -> Block | None:
 
 def siblings(packed: Packed, target_chunk: Sought) -> list[str]:
     """Return the packed chunks of the target's document."""
-    blocks = [block for block in packed.blocks if block.doc.path == target_chunk.row.doc.path]
+    blocks = [block for block in packed.blocks if block.doc.id == target_chunk.row.doc.id]
     return [chunk_id for block in blocks for chunk_id in block.chunk_ids]
 
 
