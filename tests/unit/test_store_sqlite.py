@@ -474,6 +474,16 @@ def test_abandoned_store_is_never_mistaken_for_a_restored_one(tmp_path: Path) ->
     old.close()
 
 
+def test_opening_an_empty_file_leaves_the_journal_of_its_creator(tmp_path: Path) -> None:
+    path, journal = tmp_path / "recall.db", tmp_path / "recall.db-journal"
+    path.touch()
+    journal.write_bytes(b"of another process")
+
+    with pytest.raises(StoreError, match="is not a store yet"):
+        open_store(str(path))
+    assert journal.exists()
+
+
 def test_empty_log_is_folded_despite_a_pending_writer(tmp_path: Path) -> None:
     path = str(tmp_path / "r.db")
     memory_store(path).close()

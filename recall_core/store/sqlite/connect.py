@@ -169,11 +169,14 @@ def connect(path: str) -> Connected:
     """
     with reaching(Path(path)):
         is_there = Path(path).is_file()
-        is_emptied = is_there and _size(path) == 0 < _size(f"{path}-wal")
+        has_log = _size(f"{path}-wal") > 0  # asked first, because another process may be creating the store
+        is_empty = is_there and _size(path) == 0
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init", path))
-    if is_emptied:  # SQLite would delete the log
+    if is_empty and has_log:
         raise damage_error(path, "it is empty but its log is not")
+    if is_empty:  # SQLite would delete the log or journal of a process that is creating the store
+        raise unmade(path)
     with translated(path):
         db, writable = _open_best(path)
         try:
