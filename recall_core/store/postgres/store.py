@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck
+    from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck, VectorIndex
 
-_CAPABILITIES = ("syntax_error", "shortlist")
 _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
@@ -72,6 +71,14 @@ SELECT c.number, d.path, CASE WHEN c.is_title THEN '' ELSE d.title END, c.text
 FROM {CHUNKS} LEFT JOIN embedding v USING(doc_id, start)
 WHERE {LIVE} AND v.number IS NULL AND NOT {GIVEN} AND c.number > %s ORDER BY c.number LIMIT 256
 """
+_INDEX = "embedding_hnsw"
+_IS_INDEXED = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
+_SCAN = """
+SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),
+  set_config('plan_cache_mode', 'force_custom_plan', true)
+"""
+_MOST_CANDIDATES = 1_000
+"""The largest `hnsw.ef_search`."""
 _TWINS = """
 SELECT own.number, twin.number FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.is_live
 WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
@@ -84,7 +91,7 @@ class PostgresStore(PostgresCatalog):
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
-    capabilities: frozenset[Capability] = frozenset({"estimates"})
+    capabilities: frozenset[Capability] = frozenset({"estimates", "hnsw"})
     is_native = staticmethod(is_native)
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
@@ -96,7 +103,7 @@ class PostgresStore(PostgresCatalog):
         """State and `reading` block of the last question by a vector."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in vars(Maintenance) or name in _CAPABILITIES:
+        if name in vars(Maintenance) or name == "syntax_error":
             raise not_offered_error(repr(name.replace("_", " ")))
         raise AttributeError(name)
 
@@ -299,6 +306,24 @@ class PostgresStore(PostgresCatalog):
             best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
             return Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
+    def shortlist(self, vector: Vector, index: VectorIndex, *, where: Expr | None, k: int) -> Sequence[int] | None:
+        """Return k passing rows that the HNSW index proposes, nearest first, or None without the index.
+
+        The scan continues until k rows pass the filter, or until `hnsw.max_scan_tuples` rows were looked at.
+        """
+        with self.reading():
+            if not self.is_signed(index):
+                return None
+            self._asked = self.state(), self._blocks  # the index makes it needless to read every vector
+            self.execute(_SCAN, (str(min(max(k, 1), _MOST_CANDIDATES)),))
+            source, params = "embedding v", ()
+            if where is not None:
+                condition, params = self._condition(where)
+                source = f"{CHUNKS} JOIN embedding v USING(doc_id, start) WHERE {condition}"
+            sql = f"SELECT v.number FROM {source} ORDER BY v.embedding <=> %s LIMIT {k}"
+            rows = self.execute(sql, (*params, VectorBytes(vector)))
+            return [number for (number,) in rows]
+
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
         """Return how many rows of the filter come before this one by `cosines`, or None if the row does not pass."""
         with self.reading():
@@ -399,8 +424,29 @@ class PostgresStore(PostgresCatalog):
         """Return the day of the last purge of old sessions; see `store.care.Maintenance`."""
         return int(self.execute("SELECT retention_day FROM store")[0][0])
 
-    reembed_target = reindex_target = signing = staticmethod(lambda: None)
+    reembed_target = reindex_target = staticmethod(lambda: None)
     """None can have begun."""
+
+    wrong_signatures = staticmethod(lambda: 0)
+    """The server keeps the index."""
+
+    def signing(self) -> VectorIndex | None:
+        """Return "hnsw" if that index exists, or None."""
+        return "hnsw" if self.execute(_IS_INDEXED, (_INDEX,)) else None
+
+    def is_signed(self, index: VectorIndex) -> bool:
+        """Return True if this index exists."""
+        return self.signing() == index
+
+    def sign(self, wanted: VectorIndex | None) -> bool:
+        """Build the HNSW index, or drop it for None. Return False if nothing had to change."""
+        if self.signing() == wanted:
+            return False
+        with self.writing():
+            self.execute(f"DROP INDEX IF EXISTS {_INDEX}")
+            if wanted is not None:
+                self.execute(f"CREATE INDEX {_INDEX} ON embedding USING hnsw(embedding vector_cosine_ops)")
+        return True
 
     def compact(self) -> int:
         """Delete tombstones and vectors that no chunk has. Return the number of deleted documents."""
