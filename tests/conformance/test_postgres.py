@@ -276,7 +276,9 @@ def test_index_of_vectors_is_made_and_used_on_request(
     Recall.init(str(tmp_path), embedding="hash", settings={**chosen, "vector_index": "hnsw"})
     random, words = Random(5), "ant bee cat dog eel fox gnu hen ibex jay kite".split()
     documents = [PutDocument(f"{n}.txt", " ".join(random.choices(words, k=9))) for n in range(60)]
-    asks = [Ask(mode="semantic", filter=text) for text in (None, "doc.path GLOB 'put://1*'", "doc.path = 'put://7.txt'")]
+    asks = [
+        Ask(mode="semantic", filter=text) for text in (None, "doc.path GLOB 'put://1*'", "doc.path = 'put://7.txt'")
+    ]
 
     def asked(recall: Recall, *, exact: bool = False) -> tuple[list[Any], list[Any]]:
         answers = [recall.search("ant bee", ask._replace(exact=exact)) for ask in asks]
@@ -313,6 +315,13 @@ def uses_of(store: Any) -> int:
     store.execute("SELECT pg_stat_force_next_flush()")
     sql = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname = 'embedding_hnsw'"
     return int(store.execute(sql)[0][0])
+
+
+def test_short_keys_stay_in_the_row_of_a_long_chunk(store: Store) -> None:
+    put(store, file_of("long.txt", [" ".join(f"word{number}" for number in range(2_000))]))
+    for column, moved in [("text", 1), ("doc_id", 0), ("id", 0), ("hash", 0), ("text_hash", 0)]:
+        sql = f"SELECT count(*) FROM chunk WHERE pg_column_toast_chunk_id({column}) IS NOT NULL"
+        assert store.execute(sql) == [(moved,)], column  # type: ignore[attr-defined]  # of the collection
 
 
 def test_purged_text_is_in_no_table(store: Store) -> None:
