@@ -77,6 +77,7 @@ _SCAN = """
 SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),
   set_config('plan_cache_mode', 'force_custom_plan', true)
 """
+_PAGE = 64
 _MOST_CANDIDATES = 1_000
 """The largest `hnsw.ef_search`."""
 _TWINS = """
@@ -388,6 +389,8 @@ class PostgresStore(PostgresCatalog):
         sql = f"SELECT c.number, {DOCUMENT}, {CHUNK} FROM {CHUNKS} WHERE c.number = ANY(%s::bigint[])"
         with making_sense(self.path):
             found = {row[0]: row_of(row) for row in self.execute(sql, (list(rowids),))}
+        if len(found) <= _PAGE:
+            self._read_marks([row.doc.id for row in found.values()])  # a page shows them
         return [found[rowid] for rowid in rowids if rowid in found]
 
     # What the level `write` needs of maintenance, and the checks.
