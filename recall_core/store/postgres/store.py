@@ -61,8 +61,7 @@ FROM {{source}} LEFT JOIN embedding v USING(doc_id, start) WHERE {{condition}} O
 """
 _NEAR = """
 WITH proposed AS MATERIALIZED (
-  SELECT v.number, v.embedding <=> %s AS distance FROM {source} JOIN embedding v USING(doc_id, start)
-  WHERE {condition})
+  SELECT v.number, v.embedding <=> %s AS distance FROM {source})
 SELECT number FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET %s), 2.0) + %s
 """
@@ -304,8 +303,8 @@ class PostgresStore(PostgresCatalog):
             if held is not None and held.matrix is not None:
                 places = held.matrix.near(vector, k, self._passing(held, where))
                 return Nearest(held.best(vector, k, places), is_exact=True)
-            condition, params = self._condition(where)
-            sql = _NEAR.format(source=CHUNKS, condition=condition)
+            source, params = self._vectors_of(where)
+            sql = _NEAR.format(source=source)
             doubt = vectors.doubt(len(vector) // 4)
             near = self.execute(sql, (VectorBytes(vector), *params, k - 1, doubt)) if k else []
             exact = self.cosines(vector, where=None, rowids=[number for (number,) in near])
@@ -323,10 +322,7 @@ class PostgresStore(PostgresCatalog):
                 return None
             self._asked = self.state(), self._blocks  # the index makes it needless to read every vector
             self.execute(_SCAN, (str(min(max(k, 1), _MOST_CANDIDATES)),))
-            source, params = "embedding v", ()
-            if where is not None:
-                condition, params = self._condition(where)
-                source = f"{CHUNKS} JOIN embedding v USING(doc_id, start) WHERE {condition}"
+            source, params = self._vectors_of(where)
             sql = f"SELECT v.number FROM {source} ORDER BY v.embedding <=> %s LIMIT {k}"
             rows = self.execute(sql, (*params, VectorBytes(vector)))
             return [number for (number,) in rows]
@@ -345,6 +341,13 @@ class PostgresStore(PostgresCatalog):
             BoundSql("true") if where is None else Compiler(self.execute, self.analyzer).filter(where, table="chunk")
         )
         return f"{LIVE} AND {passing.sql}", passing.params
+
+    def _vectors_of(self, where: Expr | None) -> BoundSql:
+        """Return `embedding v` with the joins that a filter needs. Only live chunks have a vector."""
+        if where is None:
+            return BoundSql("embedding v")
+        condition, params = self._condition(where)
+        return BoundSql(f"{CHUNKS} JOIN embedding v USING(doc_id, start) WHERE {condition}", params)
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """Return chunk rowid to vector of these chunks, by rowid; chunks without a vector are left out."""
