@@ -92,7 +92,7 @@ SEARCH_K = 10  # hits of a search without --k
 EXACT_VECTORS = 20_000  # up to this many live vectors, every filtered row is a candidate
 MEMORY_MB = 512  # most megabytes of a store that a process caches
 LEAST_WEIGHT = 1e-9  # weights whose sum is smaller count as 0: dividing by it would overflow
-SHORTLIST = 500  # rows with the nearest signatures, whose cosines are computed
+SHORTLIST = 500  # rows that an index proposes, whose cosines are computed
 OPTIMAL_ROWS = 200  # candidates of optimal packing
 BUSY_TIMEOUT_MS = 5_000
 EMBEDDED = "titled"  # input of embedders for a chunk: the document's title and the chunk's text
@@ -284,7 +284,8 @@ SETTINGS: dict[str, Setting] = {
     "line_numbers": Setting("start every line of a block with its line number", live=True),
     "strict": Setting("turn RQL compatibility warnings into errors", live=True),
     "vector_index": Setting(
-        "vector search above 20,000 vectors; lsh may miss some rows", choices=("auto", "exact", "lsh")
+        "vector search above 20,000 vectors; lsh (files) and hnsw (Postgres) may miss some rows",
+        choices=("auto", "exact", "lsh", "hnsw"),
     ),
     "ann_bits": Setting("bits of a signature (lsh), a multiple of 64", least=64, most=8_192),
     "ann_seed": Setting("seed of the hyperplanes that make signatures (lsh)", least=0, most=2**63 - 1),

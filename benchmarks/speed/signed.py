@@ -17,7 +17,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.api.stores import store_kind
 from recall_core.config import EXACT_VECTORS, Config
-from recall_core.store.values import signing_of
+from recall_core.store.values import index_of
 
 LSH = ", lsh"
 """Suffix of these rows. Their recall is ours: the share of the ten nearest, or best, that we find."""
@@ -64,7 +64,7 @@ def _signed(lab: Lab) -> Iterator[Recall]:
 
 def _sign(path: Path, config: Config) -> None:
     store = store_kind("sqlite").open(str(path))
-    store.sign(signing_of(config))
+    store.sign(index_of(config, store.capabilities))
     store.close()
 
 

@@ -136,8 +136,8 @@ def compacted_lines(response: CompactResponse) -> Iterator[str]:
     """Yield what compact removed and freed."""
     freed = response["compacted"]
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
-    signed = f", {count_of(freed['signatures'], 'signature')}" if "signatures" in freed else ""
-    yield f"dropped {count_of(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
+    indexed = f", {count_of(freed['signatures'], 'vector')} indexed" if "signatures" in freed else ""
+    yield f"dropped {count_of(freed['tombstones'], 'tombstone')}, {sizes}{indexed}"
     if "reason" in freed:
         yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
 

@@ -66,7 +66,7 @@ def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         roots=store.roots(),
         judgements=evaluate.judgements.count(store) if store.stray_judgements() else store.judgement_count(),
     )
-    if engine.config.vector_index == "lsh":
+    if engine.config.vector_index in ("lsh", "hnsw"):
         view["vector_index"] = maintain.embedders.view_of(store, lambda: engine.embedder, engine.usable)
     if older := find_outdated(engine.config, engine.toml):
         view["older_settings"] = list(assignments({key: getattr(engine.config, key) for key in older}))

@@ -225,8 +225,8 @@ def create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
         chunker=chunker_identity(config),
         mode=mode,
     )
-    if config.vector_index == "lsh" and "signatures" in store.capabilities:
-        store.sign(stores.values.signing_of(config))
+    if "signatures" in store.capabilities:
+        store.sign(stores.values.index_of(config, store.capabilities))
     if config.language != AUTO:
         with store.writer() as writer:
             writer.use_language(config.language)

@@ -19,11 +19,12 @@ class FileParts(TypedDict, total=False):
 class VectorIndexView(TypedDict):
     """The vector index, if the settings use one."""
 
-    name: Literal["lsh"]
-    bits: int
-    seed: int
+    name: Literal["lsh", "hnsw"]
+    bits: NotRequired[int]
+    seed: NotRequired[int]
+    """Of signatures (lsh)."""
     ready: bool
-    """True if every vector has a signature."""
+    """True if every vector is in the index."""
     used: bool
     """True if searches use the index."""
     questions: NotRequired[int]

@@ -382,7 +382,7 @@ class CompactView(TypedDict):
     bytes_before: int
     bytes_after: int
     signatures: NotRequired[int]
-    """Number of vectors with a signature, if the settings use an index."""
+    """Number of vectors in the index, if the settings use one."""
     reason: NotRequired[str]
     """Why the file grew, if it did."""
 

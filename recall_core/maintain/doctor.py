@@ -176,7 +176,7 @@ def _questions(
     base: Path, config: Config, *, dups: bool = False, removed: Sequence[str] = ()
 ) -> tuple[Question, ...]:
     pairs: tuple[Question, ...] = (("near_duplicates", _of_store(near_duplicates), ""),) if dups else ()
-    has_index = config.vector_index == "lsh"
+    has_index = config.vector_index in ("lsh", "hnsw")
     index: tuple[Question, ...] = (("vector_index", partial(embedders.check, config=config), _REPAIR),)
     return (
         *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),

@@ -30,10 +30,10 @@ from recall_core.embed.trust import EMBEDDER, Act, FoundSettings
 from recall_core.errors import ConfigError, EmbedError, StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import Pace, TextVector, cost, embed, embed_in_calls, tokens_of
 from recall_core.ports import Embedder, EmbedderKind
-from recall_core.retrieve.pool import by_signatures
+from recall_core.retrieve.pool import by_index
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
-from recall_core.store.values import Finding, ReembedTarget, Signing, given_error, signing_of
+from recall_core.store.values import Finding, ReembedTarget, given_error, index_of
 from recall_core.text import GIVEN
 from recall_core.types import Progress, Row, Stage
 from recall_core.words.question import telling
@@ -64,17 +64,17 @@ class IndexRecall(NamedTuple):
 
 
 def index_vectors(store: Store, config: Config) -> int | None:
-    """Make or drop signatures as the settings say. Return their number, or None if the settings want none."""
-    if "signatures" not in store.capabilities:
+    """Make or drop the index as the settings say. Return the vectors in it, or None if the settings want none."""
+    if store.capabilities.isdisjoint(("signatures", "hnsw")):
         return None
-    wanted = signing_of(config)
+    wanted = index_of(config, store.capabilities)
     store.sign(wanted)
     return None if wanted is None else store.info().vectors
 
 
 def make_anew(store: Store, config: Config) -> None:
-    """Make the signatures that the settings want again if some do not match their vectors."""
-    if "signatures" not in store.capabilities or (wanted := signing_of(config)) is None:
+    """Make the index that the settings want again if some signatures do not match their vectors."""
+    if (wanted := index_of(config, store.capabilities)) is None:
         return
     if store.signing() == wanted and store.wrong_signatures():
         store.sign(None)
@@ -82,7 +82,7 @@ def make_anew(store: Store, config: Config) -> None:
 
 
 def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
-    """Return the share of the nearest rows that the signatures find. Every vector must have a signature.
+    """Return the share of the nearest rows that the index finds. Every vector must be in it.
 
     Questions come from up to 20 chunks, evenly spaced by path and offset. Each is five significant words of the text,
     evenly spaced. To bound the time, above 100,000 vectors there are fewer questions, but at least 4.
@@ -92,7 +92,7 @@ def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRec
     with store.reading():
         texts = [text for row in _sample(store) if (text := _question(store, row, config.stop_words))]
         for vector in embedder.embed(texts, is_query=True) if texts else ():
-            near = by_signatures(store, vector, config, where=None, k=depth) if vector else None
+            near = by_index(store, vector, config, where=None, k=depth) if vector else None
             if near is not None:
                 exact = store.nearest(vector, where=None, k=depth).cosines
                 for k in shares:
@@ -120,10 +120,13 @@ def _mean(shares: list[float]) -> float | None:
 
 
 def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> VectorIndexView:
-    """Return the index of signatures that the settings want, as stats reports it."""
-    is_ready = _is_ready(store, Signing(config.ann_bits, config.ann_seed))
+    """Return the index that the settings want, as stats reports it."""
+    index = index_of(config, store.capabilities)
+    is_ready = index is not None and store.is_signed(index)
     is_used = is_ready and store.info().vectors > EXACT_VECTORS
-    view = VectorIndexView(name="lsh", bits=config.ann_bits, seed=config.ann_seed, ready=is_ready, used=is_used)
+    view = VectorIndexView(name="hnsw", ready=is_ready, used=is_used)
+    if config.vector_index == "lsh":
+        view = {"name": "lsh", "bits": config.ann_bits, "seed": config.ann_seed, "ready": is_ready, "used": is_used}
     found = _recall_or_reason(store, own, config) if is_ready else None
     if isinstance(found, str):
         view["unmeasured"] = found
@@ -135,20 +138,20 @@ def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> Vector
 
 
 def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
-    """Return a warning if signatures that the settings want are missing, or an error if some do not match."""
-    signing = signing_of(config)
-    if signing is None or "signatures" not in store.capabilities:
-        return Finding("ok", "this kind of store keeps no signatures")
-    made = f"signatures of {signing.bits} bits with seed {signing.seed}"
-    if not _is_ready(store, signing):
+    """Return a warning if the index that the settings want is missing, or an error if it is wrong."""
+    index = index_of(config, store.capabilities)
+    if index is None:
+        return Finding("ok", f"this kind of store has no index {config.vector_index!r}")
+    if index == "hnsw":
+        if not store.is_signed(index):
+            return Finding("warning", "the index is missing; searches compare every vector", _COMPACT)
+        return Finding("ok", f"{store.info().vectors} vectors in the index; {_recall_or_reason(store, own, config)}")
+    made = f"signatures of {index.bits} bits with seed {index.seed}"
+    if not store.is_signed(index):
         return Finding("warning", f"some vectors have no {made}; searches compare every vector", _COMPACT)
     if wrong := store.wrong_signatures():
         return Finding("error", f"{wrong} signatures do not match their vectors", _REPAIR)
     return Finding("ok", f"{store.info().vectors} {made}; {_recall_or_reason(store, own, config)}")
-
-
-def _is_ready(store: Store, signing: Signing) -> bool:
-    return "signatures" in store.capabilities and store.is_signed(signing)
 
 
 def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:

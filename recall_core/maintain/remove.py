@@ -214,17 +214,17 @@ def _gone_below(store: Store, name: str) -> list[str]:
 
 
 def compact(store: Store, config: Config = Config()) -> CompactView:
-    """Delete the remains of removed documents and free their space; keep the signatures that the settings want.
+    """Delete the remains of removed documents and free their space; keep the vector index that the settings want.
 
     Raises StoreError `disk_full` before any change if the disk has too little space, and StoreLocked.
     """
     before = store.size_bytes()
     tombstones = store.compact()
-    signatures = embedders.index_vectors(store, config)
+    indexed = embedders.index_vectors(store, config)
     view = CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())
-    if signatures is not None:
-        view["signatures"] = signatures
+    if indexed is not None:
+        view["signatures"] = indexed
     if view["bytes_after"] > before:
-        added = "statistics of its indexes" if signatures is None else "signatures of its vectors and statistics"
+        added = "statistics of its indexes" if indexed is None else "an index of its vectors and statistics"
         view["reason"] = f"it now contains {added}, which searches use"
     return view

@@ -236,25 +236,25 @@ class Near(NamedTuple):
 def nearest(store: Store, vector: Vector, plan: Plan) -> Near:
     """Return the `pool` best of the rows that pass the filter, by the index in the settings.
 
-    With signatures, all cosines of the nearest rows by signature are computed: 500, or `pool` if that is more. If the
-    store lacks these signatures, it searches without them.
+    An index proposes 500 rows, or `pool` if that is more, and all their cosines are computed. If the store lacks the
+    index, it searches without it.
     """
     k, where, config = plan.config.pool, plan.where, plan.config
-    wants_signatures = config.vector_index == "lsh"
-    if wants_signatures and (near := by_signatures(store, vector, config, where=where, k=k)) is not None:
+    wants_index = config.vector_index in ("lsh", "hnsw")
+    if wants_index and (near := by_index(store, vector, config, where=where, k=k)) is not None:
         return near
-    warnings = (_why_unsigned(store, config),) if wants_signatures else ()
+    warnings = (_why_without_index(store, config),) if wants_index else ()
     cosines, is_exact = store.nearest(vector, where=where, k=k)
     return Near(cosines, "exact" if is_exact else "approximate", None, warnings)
 
 
-def by_signatures(store: Store, vector: Vector, config: Config, *, where: Expr | None, k: int) -> Near | None:
-    """Return the k best of the rows with the nearest signatures, or None if there are no such signatures."""
-    signing = stores.values.signing_of(config)
-    if signing is None or "signatures" not in store.capabilities:
+def by_index(store: Store, vector: Vector, config: Config, *, where: Expr | None, k: int) -> Near | None:
+    """Return the k best of the rows that the index in the settings proposes, or None without this index."""
+    index = stores.values.index_of(config, store.capabilities)
+    shortlist = None if index is None else store.shortlist(vector, index, where=where, k=max(SHORTLIST, k))
+    if shortlist is None:
         return None
-    shortlist = store.shortlist(vector, signing, where=where, k=max(SHORTLIST, k))
-    return None if shortlist is None else Near(_best(store, vector, shortlist, k), "lsh", tuple(shortlist))
+    return Near(_best(store, vector, shortlist, k), config.vector_index, tuple(shortlist))
 
 
 def _best(store: Store, vector: Vector, rowids: Sequence[int], k: int) -> Mapping[int, float]:
@@ -264,9 +264,12 @@ def _best(store: Store, vector: Vector, rowids: Sequence[int], k: int) -> Mappin
     return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}
 
 
-def _why_unsigned(store: Store, config: Config) -> str:
-    if "signatures" not in store.capabilities:
-        return "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; searched without them"
+def _why_without_index(store: Store, config: Config) -> str:
+    index = stores.values.index_of(config, store.capabilities)
+    if index is None:
+        return f"W_VECTOR_INDEX: this kind of store has no index {config.vector_index!r}; compared every vector"
+    if index == "hnsw":
+        return f"W_VECTOR_INDEX: compared every vector, because the index is missing; to make it: {Hint('compact')}"
     signature = f"a signature of {config.ann_bits} bits with seed {config.ann_seed}"
     return f"W_VECTOR_INDEX: compared every vector, because some lack {signature}; to make them: {Hint('compact')}"
 

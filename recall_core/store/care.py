@@ -17,8 +17,8 @@ if TYPE_CHECKING:
         NearPairs,
         ReembedTarget,
         RerankVector,
-        Signing,
         StoreCheck,
+        VectorIndex,
     )
 
 
@@ -111,22 +111,22 @@ class Maintenance(Protocol):
     def told_skips(self) -> frozenset[str]:
         """Return what `Writer.keep_told` stored last."""
 
-    def signing(self) -> Signing | None:
-        """Return the signing of the stored signatures, or None. Stores without the capability `signatures` never get
+    def signing(self) -> VectorIndex | None:
+        """Return the stored index of vectors, or None. Stores without the capability `signatures` or `hnsw` never get
         this or the next three calls.
         """
 
-    def is_signed(self, signing: Signing) -> bool:
-        """Return True if every vector has a signature of this signing."""
+    def is_signed(self, index: VectorIndex) -> bool:
+        """Return True if every vector is in this index, such as by a signature."""
 
-    def sign(self, wanted: Signing | None) -> bool:
-        """Sign every vector, and each later vector in its transaction; None deletes the signatures.
+    def sign(self, wanted: VectorIndex | None) -> bool:
+        """Index every vector, and each later vector in its transaction; None deletes the index.
 
         Return False if nothing had to change. Neither digest nor generation changes.
         """
 
     def wrong_signatures(self) -> int:
-        """Return the number of missing or wrong signatures in a store that has signatures."""
+        """Return the number of missing or wrong signatures in a store that has an index."""
 
     def pending_purge(self) -> tuple[str, ...] | None:
         """Return the paths of an unfinished purge, or None."""

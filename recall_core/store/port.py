@@ -44,10 +44,10 @@ if TYPE_CHECKING:
         Lost,
         MadeWith,
         Nearest,
-        Signing,
         Sizes,
         Source,
         Totals,
+        VectorIndex,
     )
     from recall_core.words.analyzer import Analyzer
 
@@ -159,13 +159,12 @@ class Search(Protocol):
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """Return the k best of `cosines`, best first, ties in natural order, and whether they are exact."""
 
-    def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
-        """Return the k passing rows whose signatures differ least from the vector's, nearest first, ties in natural
-        order.
+    def shortlist(self, vector: Vector, index: VectorIndex, *, where: Expr | None, k: int) -> Sequence[int] | None:
+        """Return the k passing rows that an index proposes, nearest first.
 
-        Return None if a vector has no signature of this signing, see `store.signatures`. A store without the
-        capability
-        `signatures` never gets this call.
+        By signatures these are the rows whose signatures differ least from the vector's, ties in natural order.
+        Return None if a vector is not in the index, see `store.signatures`. A store without the capability
+        `signatures` or `hnsw` never gets this call.
         """
 
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:

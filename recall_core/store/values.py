@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import hypot, isfinite
 from struct import unpack
 from typing import Literal, NamedTuple, TypeAlias
@@ -118,7 +118,7 @@ Level = Literal["search", "write", "care"]
 """search: `port.Search` and `port.Catalog`. write: `Store.writer`, judgements, compact and purge. care: the rest of
 `care.Maintenance`."""
 
-Capability = Literal["lexical_fts", "estimates", "signatures"]
+Capability = Literal["lexical_fts", "estimates", "signatures", "hnsw"]
 """lexical_fts: the store can run a RawQuery in its own full-text syntax."""
 
 
@@ -129,9 +129,15 @@ class Signing(NamedTuple):
     seed: int
 
 
-def signing_of(config: Config) -> Signing | None:
-    """Return the signing that the settings want, or None."""
-    return Signing(config.ann_bits, config.ann_seed) if config.vector_index == "lsh" else None
+VectorIndex = Signing | Literal["hnsw"]
+"""An index of vectors that may miss some: signatures, or a graph that the database keeps."""
+
+
+def index_of(config: Config, capabilities: Collection[Capability]) -> VectorIndex | None:
+    """Return the index that the settings want, or None if they want none or the store cannot have it."""
+    if config.vector_index == "lsh" and "signatures" in capabilities:
+        return Signing(config.ann_bits, config.ann_seed)
+    return "hnsw" if config.vector_index == "hnsw" and "hnsw" in capabilities else None
 
 
 class Nearest(NamedTuple):

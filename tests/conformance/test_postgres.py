@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 
 from benchmarks.parity import answer, differences, questions
-from recall_core import PutDocument, Recall, RecallError
+from recall_core import Ask, PutDocument, Recall, RecallError
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api import stores
@@ -26,6 +26,8 @@ from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
 from recall_core.conformance.__main__ import run
 from recall_core.deadline import within
+from recall_core.maintain import embedders
+from recall_core.retrieve import pool
 from recall_core.rql.ast import Expr
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
@@ -236,7 +238,7 @@ def test_text_with_a_nul_is_refused_and_not_stored(store: Store) -> None:
 
 def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     assert store_kind("postgresql").levels == {"search", "write"}
-    for name in ("rebuild_indexes", "back_up", "near_pairs", "sign"):
+    for name in ("rebuild_indexes", "back_up", "near_pairs", "syntax_error"):
         assert code_of(lambda name=name: getattr(store, name)) == "not_offered"  # type: ignore[misc]
     assert not hasattr(store, "anything_else")
     with Recall.open(store.path) as recall:
@@ -263,6 +265,63 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
             store.execute(damage)  # type: ignore[attr-defined]  # of the collection
             assert store.check(code).severity == "error", damage  # type: ignore[arg-type]
             raise LookupError
+
+
+def test_index_of_vectors_is_made_and_used_on_request(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (pool, embedders):
+        monkeypatch.setattr(module, "EXACT_VECTORS", 0)
+    chosen = {"store_path": f"{url}&options=-cenable_sort%3Doff", "pool": 4, "embedding_dim": 64}
+    Recall.init(str(tmp_path), embedding="hash", settings={**chosen, "vector_index": "hnsw"})
+    random, words = Random(5), "ant bee cat dog eel fox gnu hen ibex jay kite".split()
+    documents = [PutDocument(f"{n}.txt", " ".join(random.choices(words, k=9))) for n in range(60)]
+    asks = [
+        Ask(mode="semantic", filter=text) for text in (None, "doc.path GLOB 'put://1*'", "doc.path = 'put://7.txt'")
+    ]
+
+    def asked(recall: Recall, *, exact: bool = False) -> tuple[list[Any], list[Any]]:
+        answers = [recall.search("ant bee", ask._replace(exact=exact)) for ask in asks]
+        stats = [each["stats"] for each in answers]
+        used = [(each["exact"], each["index"], each.get("examined")) for each in stats]
+        return used, [each["results"] for each in answers]
+
+    with Recall.open(start=tmp_path) as recall:
+        recall.put(documents)
+        assert "recall compact" in recall.search("ant bee")["warnings"][0]
+        before = asked(recall, exact=True)
+        assert recall.compact()["compacted"]["signatures"] == 60
+        assert asked(recall, exact=True) == before
+        recall.put([PutDocument("late.txt", "owl")])
+        checks = {each["code"]: each["evidence"] for each in recall.doctor()["checks"]}
+        assert checks["vector_index"].startswith("61 vectors in the index; recall@10 1.000 ")
+        assert recall.stats()["store"].get("vector_index", {}).get("recall_at_10") == 1
+        used, results = asked(recall)
+        assert used == [(False, "hnsw", 61), (False, "hnsw", 11), (False, "hnsw", 1)]
+        assert uses_of(recall.store) > len(asks)
+        with monkeypatch.context() as patched:  # the filters pass few of the nearest rows, so the scan goes on
+            patched.setattr(pool, "SHORTLIST", 4)
+            assert [examined for *_, examined in asked(recall)[0]] == [4, 4, 1]
+    toml = tmp_path / "recall.toml"
+    toml.write_text(toml.read_text().replace('vector_index = "hnsw"', ""))
+    with Recall.open(start=tmp_path) as recall:
+        assert asked(recall) == ([(False, "exact", None)] * 3, results)
+        assert "signatures" not in recall.compact()["compacted"]
+        assert cast(Any, recall.store).signing() is None
+
+
+def uses_of(store: Any) -> int:
+    """Return how many scans used the HNSW index."""
+    store.execute("SELECT pg_stat_force_next_flush()")
+    sql = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE indexrelname = 'embedding_hnsw'"
+    return int(store.execute(sql)[0][0])
+
+
+def test_short_keys_stay_in_the_row_of_a_long_chunk(store: Store) -> None:
+    put(store, file_of("long.txt", [" ".join(f"word{number}" for number in range(2_000))]))
+    for column, moved in [("text", 1), ("doc_id", 0), ("id", 0), ("hash", 0), ("text_hash", 0)]:
+        sql = f"SELECT count(*) FROM chunk WHERE pg_column_toast_chunk_id({column}) IS NOT NULL"
+        assert store.execute(sql) == [(moved,)], column  # type: ignore[attr-defined]  # of the collection
 
 
 def test_purged_text_is_in_no_table(store: Store) -> None:

@@ -554,9 +554,7 @@ def test_store_without_signature_support_answers_with_a_warning(home: Path, monk
         answer = recall.search("ant bee", k=4)
         view = recall.stats()["store"]["vector_index"]
         recall.compact()
-    assert answer["warnings"] == [
-        "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; searched without them"
-    ]
+    assert answer["warnings"] == ["W_VECTOR_INDEX: this kind of store has no index 'lsh'; compared every vector"]
     assert (answer["stats"]["index"], view["ready"]) == ("exact", False)
 
 

@@ -495,10 +495,10 @@ def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sou
     depth, of = plan.config.pool, len(shortlist)
     if target_chunk.row.rowid in shortlist:
         place = shortlist.index(target_chunk.row.rowid) + 1
-        yield pass_stage("index", f"its signature ranks {place} of the {of} nearest", {"rank": place, "of": of})
+        yield pass_stage("index", f"the index ranks it {place} of the {of} nearest", {"rank": place, "of": of})
         return
     rank = full_ranks(asker, plan, answer, target_chunk)["semantic"]
-    missed = f"its signature is not among the {of} nearest"
+    missed = f"the index does not list it among the {of} nearest"
     evidence = {"rank": rank, "of": of, "depth": depth}
     if position(answer, target_chunk) is not None:
         yield pass_stage("index", f"{missed}, but its words propose it", evidence)

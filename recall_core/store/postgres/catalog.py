@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -316,14 +316,20 @@ class PostgresCatalog(PostgresJudgements):
 
     def marks_of(self, doc_id: str) -> tuple[Mark, ...]:
         """Return a document's marks."""
-        known = self._marks[1] if self._marks[0] == self.state() else {}
-        if doc_id not in known:
+        return self._read_marks([doc_id]).get(doc_id, ())
+
+    def _read_marks(self, doc_ids: Collection[str]) -> Mapping[str, tuple[Mark, ...]]:
+        """Return document id to marks, at least for these documents. Read them in one statement."""
+        state, kept = self._marks
+        is_usable = state == self.state() and len(kept) < _MARKED_DOCUMENTS and not self._is_writing
+        known = kept if is_usable else {}
+        if new := sorted({*doc_ids}.difference(known)):
+            if not self._is_writing:
+                self._marks = self.state(), known
             with making_sense(self.path):
-                rows = self.execute("SELECT marks FROM document WHERE id = %s", (doc_id,))
-                if len(known) < _MARKED_DOCUMENTS and not self._is_writing:
-                    self._marks = self.state(), known
-                return known.setdefault(doc_id, load(rows[0][0]) if rows else ())
-        return known[doc_id]
+                rows = self.execute("SELECT id, marks FROM document WHERE id = ANY(%s::text[])", (new,))
+                known.update((doc_id, load(marks)) for doc_id, marks in rows)
+        return known
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
         """Return (kind, full id) pairs for a live path, an id or a unique id prefix; kind is "doc" or "chunk"."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, holds
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, holds
 from recall_core.store.postgres.opened import State
 from recall_core.store.postgres.schema import Execute
 from recall_core.store.sqlite.memory.matrix import Matrix
@@ -18,9 +17,6 @@ from recall_core.store.sqlite.memory.rows import LiveRows
 from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot
 from recall_core.store.sqlite.memory.words import Posting, Postings, TermFrequencies, WordSearch
 from recall_core.types import LiteralQuery, Phrase, TermStat
-
-if TYPE_CHECKING:
-    from recall_core.store.sqlite.memory.rows import Places
 
 _ROWS = f"""
 SELECT c.number, d.number, d.path, c.start, c.tokens, c.title_length, c.body_length FROM {CHUNKS}
@@ -107,11 +103,6 @@ class HeldState(Snapshot):
         for letter in letters:
             found.update(execute(_TERMS_BEGINNING, (letter, letter, shortest, longest)))
         return found
-
-    def passing_of(self, compiled: BoundSql, execute: Execute) -> Places:
-        """Return the places, ascending, of the rows that pass a filter."""
-        sql = f"SELECT c.number FROM {CHUNKS} WHERE {LIVE} AND {compiled.sql}"
-        return np.sort(self.rows.places([number for (number,) in execute(sql, compiled.params)]))
 
     def add_vectors(self, execute: Execute, dimension: int) -> bool:
         """Read every vector, unless they are here. Return False if there is no room for them."""

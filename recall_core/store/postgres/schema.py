@@ -115,6 +115,8 @@ CREATE TABLE chunk(
   PRIMARY KEY(doc_id, start)
 );
 ALTER TABLE chunk
+  ALTER doc_id SET STORAGE plain, ALTER id SET STORAGE plain,
+  ALTER hash SET STORAGE plain, ALTER text_hash SET STORAGE plain,
   ALTER terms SET STORAGE main, ALTER in_title SET STORAGE main, ALTER in_body SET STORAGE main,
   ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external;
 CREATE INDEX chunk_number ON chunk(number);
@@ -148,7 +150,8 @@ CREATE TABLE judgement(
 """The terms of a chunk are sorted; in_title and in_body have their occurrences, in the same order. title_words and
 body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
 
-Terms and counts stay in the row itself, because every search for words reads them."""
+Terms and counts stay in the row itself, because every search for words reads them. So do the short keys: a row above
+2 KB would lose them to another table, and every join would read them there."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""

@@ -48,9 +48,8 @@ if TYPE_CHECKING:
     from recall_core.store.port import Instance, Store
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck
+    from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck, VectorIndex
 
-_CAPABILITIES = ("syntax_error", "shortlist")
 _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
@@ -62,8 +61,7 @@ FROM {{source}} LEFT JOIN embedding v USING(doc_id, start) WHERE {{condition}} O
 """
 _NEAR = """
 WITH proposed AS MATERIALIZED (
-  SELECT v.number, v.embedding <=> %s AS distance FROM {source} JOIN embedding v USING(doc_id, start)
-  WHERE {condition})
+  SELECT v.number, v.embedding <=> %s AS distance FROM {source})
 SELECT number FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET %s), 2.0) + %s
 """
@@ -72,6 +70,15 @@ SELECT c.number, d.path, CASE WHEN c.is_title THEN '' ELSE d.title END, c.text
 FROM {CHUNKS} LEFT JOIN embedding v USING(doc_id, start)
 WHERE {LIVE} AND v.number IS NULL AND NOT {GIVEN} AND c.number > %s ORDER BY c.number LIMIT 256
 """
+_INDEX = "embedding_hnsw"
+_IS_INDEXED = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
+_SCAN = """
+SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw.ef_search', %s, true),
+  set_config('plan_cache_mode', 'force_custom_plan', true)
+"""
+_PAGE = 64
+_MOST_CANDIDATES = 1_000
+"""The largest `hnsw.ef_search`."""
 _TWINS = """
 SELECT own.number, twin.number FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.is_live
 WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
@@ -84,7 +91,7 @@ class PostgresStore(PostgresCatalog):
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
-    capabilities: frozenset[Capability] = frozenset({"estimates"})
+    capabilities: frozenset[Capability] = frozenset({"estimates", "hnsw"})
     is_native = staticmethod(is_native)
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
@@ -96,7 +103,7 @@ class PostgresStore(PostgresCatalog):
         """State and `reading` block of the last question by a vector."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in vars(Maintenance) or name in _CAPABILITIES:
+        if name in vars(Maintenance) or name == "syntax_error":
             raise not_offered_error(repr(name.replace("_", " ")))
         raise AttributeError(name)
 
@@ -131,8 +138,14 @@ class PostgresStore(PostgresCatalog):
     def _passing(self, held: HeldState, where: Expr | None) -> Places | None:
         if where is None:
             return None
+
+        def read() -> list[int]:
+            condition, params = self._condition(where)
+            sql = f"SELECT array_agg(c.number) FROM {CHUNKS} WHERE {condition}"
+            return self.execute(sql, params)[0][0] or []
+
         with making_sense(self.path):
-            return held.passing_of(Compiler(self.execute, self.analyzer).filter(where, table="chunk"), self.execute)
+            return held.keep_passing(repr(where), read)
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
         """Return live chunks that pass the filter (and are among rowids), in natural order."""
@@ -290,14 +303,29 @@ class PostgresStore(PostgresCatalog):
             if held is not None and held.matrix is not None:
                 places = held.matrix.near(vector, k, self._passing(held, where))
                 return Nearest(held.best(vector, k, places), is_exact=True)
-            condition, params = self._condition(where)
-            sql = _NEAR.format(source=CHUNKS, condition=condition)
+            source, params = self._vectors_of(where)
+            sql = _NEAR.format(source=source)
             doubt = vectors.doubt(len(vector) // 4)
             near = self.execute(sql, (VectorBytes(vector), *params, k - 1, doubt)) if k else []
             exact = self.cosines(vector, where=None, rowids=[number for (number,) in near])
             order = [key.rowid for key in self.candidates(None, rowids=list(exact))]
             best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
             return Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
+
+    def shortlist(self, vector: Vector, index: VectorIndex, *, where: Expr | None, k: int) -> Sequence[int] | None:
+        """Return k passing rows that the HNSW index proposes, nearest first, or None without the index.
+
+        The scan continues until k rows pass the filter, or until `hnsw.max_scan_tuples` rows were looked at.
+        """
+        with self.reading():
+            if not self.is_signed(index):
+                return None
+            self._asked = self.state(), self._blocks  # the index makes it needless to read every vector
+            self.execute(_SCAN, (str(min(max(k, 1), _MOST_CANDIDATES)),))
+            source, params = self._vectors_of(where)
+            sql = f"SELECT v.number FROM {source} ORDER BY v.embedding <=> %s LIMIT {k}"
+            rows = self.execute(sql, (*params, VectorBytes(vector)))
+            return [number for (number,) in rows]
 
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
         """Return how many rows of the filter come before this one by `cosines`, or None if the row does not pass."""
@@ -313,6 +341,13 @@ class PostgresStore(PostgresCatalog):
             BoundSql("true") if where is None else Compiler(self.execute, self.analyzer).filter(where, table="chunk")
         )
         return f"{LIVE} AND {passing.sql}", passing.params
+
+    def _vectors_of(self, where: Expr | None) -> BoundSql:
+        """Return `embedding v` with the joins that a filter needs. Only live chunks have a vector."""
+        if where is None:
+            return BoundSql("embedding v")
+        condition, params = self._condition(where)
+        return BoundSql(f"{CHUNKS} JOIN embedding v USING(doc_id, start) WHERE {condition}", params)
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """Return chunk rowid to vector of these chunks, by rowid; chunks without a vector are left out."""
@@ -357,6 +392,8 @@ class PostgresStore(PostgresCatalog):
         sql = f"SELECT c.number, {DOCUMENT}, {CHUNK} FROM {CHUNKS} WHERE c.number = ANY(%s::bigint[])"
         with making_sense(self.path):
             found = {row[0]: row_of(row) for row in self.execute(sql, (list(rowids),))}
+        if len(found) <= _PAGE:
+            self._read_marks([row.doc.id for row in found.values()])  # a page shows them
         return [found[rowid] for rowid in rowids if rowid in found]
 
     # What the level `write` needs of maintenance, and the checks.
@@ -399,8 +436,29 @@ class PostgresStore(PostgresCatalog):
         """Return the day of the last purge of old sessions; see `store.care.Maintenance`."""
         return int(self.execute("SELECT retention_day FROM store")[0][0])
 
-    reembed_target = reindex_target = signing = staticmethod(lambda: None)
+    reembed_target = reindex_target = staticmethod(lambda: None)
     """None can have begun."""
+
+    wrong_signatures = staticmethod(lambda: 0)
+    """The server keeps the index."""
+
+    def signing(self) -> VectorIndex | None:
+        """Return "hnsw" if that index exists, or None."""
+        return "hnsw" if self.execute(_IS_INDEXED, (_INDEX,)) else None
+
+    def is_signed(self, index: VectorIndex) -> bool:
+        """Return True if this index exists."""
+        return self.signing() == index
+
+    def sign(self, wanted: VectorIndex | None) -> bool:
+        """Build the HNSW index, or drop it for None. Return False if nothing had to change."""
+        if self.signing() == wanted:
+            return False
+        with self.writing():
+            self.execute(f"DROP INDEX IF EXISTS {_INDEX}")
+            if wanted is not None:
+                self.execute(f"CREATE INDEX {_INDEX} ON embedding USING hnsw(embedding vector_cosine_ops)")
+        return True
 
     def compact(self) -> int:
         """Delete tombstones and vectors that no chunk has. Return the number of deleted documents."""

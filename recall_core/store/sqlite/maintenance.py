@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from recall_core.store.values import Finding, NearPairs, ReembedTarget, RerankVector, Signing, StoreCheck
+    from recall_core.store.values import (
+        Finding,
+        NearPairs,
+        ReembedTarget,
+        RerankVector,
+        Signing,
+        StoreCheck,
+        VectorIndex,
+    )
 
     Matrix = NDArray[np.float32]
 
@@ -193,12 +201,14 @@ class SqliteMaintenance(SqliteCatalog):
         """Return the signing of the stored signatures, or None."""
         return sqlite.lsh.made_with(self.execute)
 
-    def is_signed(self, signing: Signing) -> bool:
+    def is_signed(self, index: VectorIndex) -> bool:
         """Return True if every vector has a signature of this signing."""
-        return self.signing() == signing and not self.execute(sqlite.lsh.IS_UNSIGNED)[0][0]
+        return self.signing() == index and not self.execute(sqlite.lsh.IS_UNSIGNED)[0][0]
 
-    def sign(self, wanted: Signing | None) -> bool:
+    def sign(self, wanted: VectorIndex | None) -> bool:
         """Sign every vector and each later one; None deletes signatures. Return False if nothing had to change."""
+        if wanted == "hnsw":
+            raise store.values.not_offered_error("'hnsw'")
         if self.signing() is wanted is None:
             return False
         with self.transaction():

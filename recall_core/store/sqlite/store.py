@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.rows import Places
     from recall_core.store.sqlite.memory.snapshot import Snapshot
     from recall_core.store.sqlite.memory.words import WordSearch
-    from recall_core.store.values import Capability, FilterCounts, Level, Lost, MadeWith, Nearest, Signing
+    from recall_core.store.values import Capability, FilterCounts, Level, Lost, MadeWith, Nearest, VectorIndex
 
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _VECTORS_WHERE = """
@@ -291,11 +291,11 @@ class SqliteStore(SqliteJudgements, SqliteReindex, SqliteMaintenance):
         best = sorted(order, key=lambda rowid: -exact[rowid])[:k]
         return store.values.Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
-    def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
+    def shortlist(self, vector: Vector, index: VectorIndex, *, where: Expr | None, k: int) -> Sequence[int] | None:
         """Return the k passing rows with the nearest signatures, ties in natural order; None without signatures."""
-        if not self.is_signed(signing):
+        if index == "hnsw" or not self.is_signed(index):
             return None
-        own, memory = store.signatures.signature(vector, signing), self.remember(vector)
+        own, memory = store.signatures.signature(vector, index), self.remember(vector)
         if memory is not None and memory.nearby is not None:
             among = None if where is None else self._passing(where)
             found: list[int] = memory.rows.keys.rowids[memory.nearby.near(own, k, among)].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from os import register_at_fork
@@ -27,6 +27,9 @@ from recall_core.text import STOP_WORDS
 from recall_core.types import LiteralQuery, Phrase, Vector
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from recall_core.rql.ast import Expr
     from recall_core.store.sqlite.memory.rows import Places
 
@@ -108,16 +111,24 @@ class Snapshot:
     def passing(self, where: Expr, execute: Execute) -> Places:
         """Return the places, ascending, of the rows that pass a filter."""
         condition, parameters = records.condition_of(where, None)
-        with self._lock:
-            kept = self._passing.get((condition, parameters))
-        if kept is None:
+
+        def read() -> NDArray[np.int64]:
             found = execute(_PASSING.format(condition=condition), parameters)[0][0] or ""
-            kept = np.sort(self.rows.places(np.fromstring(found, dtype=np.int64, sep=",")))
+            return np.fromstring(found, dtype=np.int64, sep=",")
+
+        return self.keep_passing((condition, parameters), read)
+
+    def keep_passing(self, filtered: object, read: Callable[[], Sequence[int] | NDArray[np.int64]]) -> Places:
+        """Return the places, ascending, of the rows that a filter passes. read: returns their rowids."""
         with self._lock:
-            if (condition, parameters) not in self._passing:
+            kept = self._passing.get(filtered)
+        if kept is None:
+            kept = np.sort(self.rows.places(read()))
+        with self._lock:
+            if filtered not in self._passing:
                 self._passing_bytes += kept.nbytes
-            self._passing[condition, parameters] = kept
-            self._passing.move_to_end((condition, parameters))
+            self._passing[filtered] = kept
+            self._passing.move_to_end(filtered)
             while self._passing_bytes > self._passing_room and len(self._passing) > 1:
                 self._passing_bytes -= self._passing.popitem(last=False)[1].nbytes
         return kept
