@@ -44,13 +44,6 @@ pytestmark = pytest.mark.skipif(not postgres_server.is_available(), reason=postg
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """Start a server and return its URL."""
-    with postgres_server.running() as url:
-        yield url
-
-
 def create(url: str) -> Store:
     """Make a collection for the documents of `recall_core.testing`."""
     kind, where = store_url(url)
