@@ -25,7 +25,7 @@ import psycopg
 from recall_core.store.postgres import store as postgres_store
 from recall_core.store.postgres.opened import address_of, connect
 
-SECONDS = int(os.environ.get("RECALL_TEST_REPLICA_SECONDS", "600"))
+SECONDS = int(os.environ.get("RECALL_TEST_PG_SECONDS", "600"))
 """Duration of the test at night."""
 
 

@@ -233,7 +233,7 @@ class OpenCollection:
         self._state_read: State | None = None
         self._info_read: StoreInfo | None = None
         self._words_read: str | None = None
-        """What was read about the collection in the current `reading` block, which has one state."""
+        """What was read about the collection since the last `reading` block began; used inside it."""
         self._has_timeout = False
         self._own_commits = 0
         self._born = ""
@@ -291,10 +291,10 @@ class OpenCollection:
             try:
                 self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 self._is_reading, self._blocks = True, self._blocks + 1
+                self._state_read = self._info_read = self._words_read = None  # of an older state, outside of blocks
                 yield
             finally:
                 self._is_reading = False
-                self._state_read = self._info_read = self._words_read = None
                 self._roll_back()
 
     @contextmanager
