@@ -62,7 +62,11 @@ class RecallError(Exception):
 def _clip(text: str) -> str:
     """Return the text as valid Unicode, without the password of a URL, cut to `_LONGEST` characters."""
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    text = text.encode("utf-8", "backslashreplace").decode()
+    return hide_passwords(text.encode("utf-8", "backslashreplace").decode())
+
+
+def hide_passwords(text: str) -> str:
+    """Return the text without passwords in URLs and connection strings."""
     return _SECRETS.sub(r"\1…", text)
 
 

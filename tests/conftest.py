@@ -14,7 +14,15 @@ from tests.examples import USUAL
 from tests.seconds import Stopwatch
 
 _TASTE = ("NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "LINES", "VISUAL", "EDITOR")
-_KEPT = ("RECALL_DATA", "RECALL_HYPOTHESIS", "RECALL_NPM", "RECALL_TEST_PG_DSN", "TEXTUAL_SNAPSHOT_TEMPDIR")
+_KEPT = (
+    "RECALL_DATA",
+    "RECALL_HYPOTHESIS",
+    "RECALL_NPM",
+    "RECALL_TEST_PG_DSN",
+    "RECALL_TEST_PG_KILLS",
+    "RECALL_TEST_PG_SECONDS",
+    "TEXTUAL_SNAPSHOT_TEMPDIR",
+)
 
 # Subprocesses and test workers inherit this; Textual reads some of its variables when it is imported.
 for _name in list(os.environ):

@@ -320,7 +320,7 @@ def status(engine: Engine) -> StatusResponse:
     view = MemoryView(
         store=store.path,
         base=str(engine.base),
-        backend="sqlite",
+        backend=stores.store_url(store.path).kind,
         provider=engine.config.embedding.partition(":")[0],
         model=info.embedder,
         sources=_sources(engine),

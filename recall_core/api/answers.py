@@ -111,8 +111,7 @@ def sweep(
     if collapse and plan.table == "doc":
         message = f"{flag('collapse')} works on chunks, but these rows are documents."
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
-    started = perf_counter()
-    with engine.store.reading():
+    with fresh_reading(engine, ask) as started:
         copies = (
             evaluate.measures.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
         )
@@ -134,8 +133,10 @@ def sweep(
 
 
 def refresh(engine: Engine, ask: Ask) -> None:
-    """Update the store first if the query wants that. Vectors from earlier queries are saved."""
+    """Update the store, or wait for a replica, if the query wants that. Vectors from earlier queries are saved."""
     engine.keep_vectors()
+    if ask.snapshot is not None and "replicas" in engine.store.capabilities:
+        engine.store.catch_up(ask.snapshot)
     if ask.fresh:
         for _ in api.write.sync(engine):
             pass

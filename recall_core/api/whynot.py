@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import cast
 
 from recall_core import views
-from recall_core.api.answers import expect_snapshot, stats_view
+from recall_core.api.answers import expect_snapshot, fresh_reading, stats_view
 from recall_core.api.engine import Engine
 from recall_core.contract import OK
 from recall_core.contract.explaining import WhyNotView
@@ -92,9 +92,8 @@ def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
 
 def explain_query(engine: Engine, plan: Plan, ask: Ask) -> ExplainedResponse:
     """Return what a query does. Rows are counted exactly, and steps are those of reading the rows in order."""
-    started = perf_counter()
     store = engine.store
-    with store.reading():
+    with fresh_reading(engine, ask) as started:
         answer = engine.answer(plan)
         expect_snapshot(answer, ask)
         ending = "doc.path, chunk.offset, chunk.id" if plan.table == "chunk" else "doc.path, doc.id"

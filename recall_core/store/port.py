@@ -209,6 +209,12 @@ class Catalog(Protocol):
     def info(self) -> StoreInfo:
         """Return the identity, sizes, generation and digest."""
 
+    def catch_up(self, digest: str) -> None:
+        """Wait, for a bounded time, until a replica has this digest or one that begins like this.
+
+        Only for stores with the capability `replicas`. Raises SnapshotMismatch `replica_behind`.
+        """
+
     def generation(self) -> int:
         """Return the number of transactions that changed the stored content."""
 

@@ -438,6 +438,11 @@ class SearchConformance(CopiesConformance, ListedConformance, VocabularyConforma
             assert (store.info(), store.document_at("new.txt")) == (before, None)
         assert store.document_at("new.txt") is not None
         assert store.changes() != seen
+        store.info()
+        store.generation()
+        put(other, file_of("newer.txt", ["newer fish\n"]))
+        with store.reading():
+            assert (store.info(), store.generation()) == (other.info(), other.generation())
         other.close()
 
 

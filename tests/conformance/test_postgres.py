@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -44,13 +45,6 @@ from tests.property.test_whynot import FILTERS, made
 pytestmark = pytest.mark.skipif(not postgres_server.is_available(), reason=postgres_server.MISSING)
 
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """Start a server and return its URL."""
-    with postgres_server.running() as url:
-        yield url
 
 
 def create(url: str) -> Store:
@@ -355,10 +349,15 @@ def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: py
         ["sync"],
         ["rm", "--purge", "b.txt"],
         ["export"],
+        ["status"],
     ]:
-        streams = Streams(StringIO(), StringIO(), StringIO())
+        streams = Streams(StringIO(), out := StringIO(), StringIO())
         status = cli.main(line, streams=streams)
         assert status == 0, (line, streams.stderr.getvalue())  # type: ignore[attr-defined]
+    assert re.search("backend +postgresql", out.getvalue())
+    Path("recall.toml").write_text('store_path = "postgresql://a:s3cret@/b?host=c&password=s3cret"', encoding="utf-8")
+    waiting = Recall.trust()["trust"]["acts"]
+    assert ("s3cret" in f"{waiting}", "postgresql://b" not in f"{waiting}") == (False, True), waiting
     secret = {"store_path": "postgresql://a:s3cret@b/c"}
     assert code_of(lambda: Recall.init("other", settings=secret)) == "password_in_settings"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -115,12 +115,6 @@ class StrippedText(Faulty):
 
 
 FAULTS = Faulty.__subclasses__()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgres_server.running() as url:
-        yield url
 
 
 def seed(fault: type[Faulty], monkeypatch: pytest.MonkeyPatch) -> None:

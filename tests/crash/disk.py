@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,6 +13,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 import apsw
+import pytest
 
 from recall_core.paths import spelt
 
@@ -323,3 +325,16 @@ def _apply(content: bytearray, call: Call, sectors: Sequence[int]) -> None:
 
 def _reach(content: bytearray, size: int) -> None:
     content.extend(bytes(max(0, size - len(content))))
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[Path]:
+    """Mount a file system of `size` bytes in memory."""
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("needs permission to mount a file system in memory")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", folder], check=True)

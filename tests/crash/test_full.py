@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 
-from tests.crash.disk import Call, Do, disk
+from tests.crash.disk import Call, Do, disk, small_disk
 from tests.crash.harness import (
     ADD,
     BACKUP,
@@ -99,19 +97,6 @@ def _fill(scene: Scene, stage: Stage, *, limits: int, counted: Callable[..., Non
     counted("no space", scene.name, limits=limits)
 
 
-@contextmanager
-def _small_disk(folder: Path, size: int) -> Iterator[Path]:
-    """Mount a file system of `size` bytes in memory."""
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=False)
-    if mounted.returncode != 0:
-        pytest.skip("needs permission to mount a file system in memory")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", folder], check=True)
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize(
@@ -124,7 +109,7 @@ def test_command_survives_full_file_system(
     held = sum(path.stat().st_size for path in base.rglob("*") if path.is_file())
     refused = 0
     for number, more in enumerate(range(0, 200 * 16_384, 16_384)):
-        with _small_disk(tmp_path / f"disk{number}", held + 131_072 + more) as small:
+        with small_disk(tmp_path / f"disk{number}", held + 131_072 + more) as small:
             shutil.copytree(base, small / "home")
             code, answer = command(small / "home", *scene.argv)
             if code == 0:

@@ -125,8 +125,7 @@ class PostgresCatalog(PostgresJudgements):
     def state(self) -> State:
         """Return the identity of the collection and its generation, read once in a `reading` block."""
         if self._state_read is None or not self._is_reading:
-            ((version, born, generation),) = self.execute("SELECT schema_version, born, generation FROM store")
-            self._state_read = version, born, generation
+            (self._state_read,) = self.execute("SELECT schema_version, born || digest_sum, generation FROM store")
         return self._state_read
 
     def info(self) -> StoreInfo:

@@ -15,7 +15,7 @@ from psycopg.types import TypeInfo
 from recall_core import deadline, installing
 from recall_core._lazy import np, urls
 from recall_core.config import BUSY_TIMEOUT_MS, MEMORY_MB
-from recall_core.errors import Interrupted, RecallError, StoreError, StoreLocked, UsageError
+from recall_core.errors import Interrupted, RecallError, StoreError, StoreLocked, TimedOut, UsageError
 from recall_core.named import NamedTuple
 from recall_core.shell import Hint
 from recall_core.store.one_thread import ThreadGuard
@@ -101,7 +101,7 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
 def _prepare(db: psycopg.Connection, address: Address, *, is_new: bool) -> None:
     """Check the server, set the search path, and read and write vectors as bytes."""
     server = db.info.server_version // 10_000
-    (encoding,) = db.execute("SHOW server_encoding").fetchone() or ("",)
+    encoding = db.info.parameter_status("server_encoding")
     if server < OLDEST_SERVER or encoding != "UTF8":
         message = f"{address.path} needs PostgreSQL {OLDEST_SERVER} with UTF8; this is {server} with {encoding}."
         raise StoreError("server_unfit", message, hint="CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0")
@@ -127,7 +127,9 @@ def _prepare(db: psycopg.Connection, address: Address, *, is_new: bool) -> None:
 
 
 State = tuple[int, str, int]
-"""Schema version, identity of the collection, and generation."""
+"""Schema version, identity of the collection with its digest, and generation.
+
+A promoted replica may lack the last commits, so two states of a collection can have one generation."""
 
 
 class VectorBytes(bytes):
@@ -159,23 +161,23 @@ def translated(path: str, db: psycopg.Connection | None = None) -> Iterator[None
     """Report psycopg's errors in this block as RecallErrors. Messages quote no stored text."""
     try:
         yield
-    except errors.QueryCanceled as error:
-        deadline.check()
-        raise Interrupted("interrupted", "The query was interrupted.", hint="run it again") from error
     except psycopg.Error as error:
         for kinds, kind, code, sentence, hint in _MEANINGS:
             if isinstance(error, kinds):
                 raise kind(code, sentence.format(path=path), hint=hint) from error
-        if (db is not None and db.broken) or isinstance(error, psycopg.OperationalError):
+        if (db is not None and db.closed) or (error.sqlstate or "08").startswith(_LOST):
             message = f"The connection to {path} is lost."
             raise StoreError("server_lost", message, hint="run it again") from error
         reason = error.diag.message_primary or type(error).__name__
         raise StoreError("store_failed", f"{path}: {reason}", hint=Hint("stats", store=path)) from error
 
 
+_LOST = ("08", "57P", "25P03")
+"""Beginnings of the codes of a lost connection, a server that ends, and one that ended an idle connection."""
+_PRIMARY = "add target_session_attrs=read-write to its URL, and name a user who may write"
 _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
     (
-        (errors.LockNotAvailable, errors.DeadlockDetected),
+        (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure),
         StoreLocked,
         "store_locked",
         "{path} is being written by another process.",
@@ -186,7 +188,14 @@ _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
         StoreError,
         "read_only",
         "{path} cannot be written by this user on this server.",
-        "name the primary server, and a user who may write",
+        _PRIMARY,
+    ),
+    (
+        errors.QueryCanceled,
+        TimedOut,
+        "timed_out",
+        "The server of {path} stopped a statement that took too long for it.",
+        "run it again, or add options=-cstatement_timeout%3D0 to the URL",
     ),
     (errors.DiskFull, StoreError, "disk_full", "The disk of {path} is full.", "df -h"),
     (
@@ -197,11 +206,11 @@ _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
         Hint("init", store="URL"),
     ),
     (
-        psycopg.DataError,
+        (psycopg.DataError, errors.ProgramLimitExceeded),
         StoreError,
         "text_unstorable",
-        "A text or a number cannot be stored in {path}, such as a text with a NUL.",
-        "remove NUL characters from the text",
+        "A text or a number cannot be stored in {path}, such as a text with a NUL or with a word of 3,000 bytes.",
+        "remove NUL characters and long words from the text",
     ),
 )
 
@@ -216,7 +225,7 @@ class OpenCollection:
         self.guard = ThreadGuard(address.path)
         self.memory_mb = MEMORY_MB
         self.upgrade = ""
-        self._is_ended = False
+        self._is_ended = self._is_interrupted = False
         self._is_writing = False
         self._is_reading = False
         self._blocks = 0
@@ -224,7 +233,7 @@ class OpenCollection:
         self._state_read: State | None = None
         self._info_read: StoreInfo | None = None
         self._words_read: str | None = None
-        """What was read about the collection in the current `reading` block, which has one state."""
+        """What was read about the collection since the last `reading` block began; used inside it."""
         self._has_timeout = False
         self._own_commits = 0
         self._born = ""
@@ -237,23 +246,40 @@ class OpenCollection:
                 f"{self.path} was written by a newer Recall (schema {version}, this one reads {SCHEMA_VERSION})."
             )
             raise StoreError("schema_newer", message, hint=installing.upgrade())
-        self.writable = not self.execute("SELECT pg_is_in_recovery()")[0][0]
+
+    @property
+    def writable(self) -> bool:
+        """False on a replica, until it is promoted."""
+        return not self.execute("SELECT pg_is_in_recovery()")[0][0]
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return every row of one statement. Errors become RecallErrors."""
-        with self.guard.turn(), translated(self.path, self.db):
+        with self.guard.turn(), self.translated():
             if self._is_ended:
-                raise Interrupted("interrupted", "The query was interrupted.", hint="run it again")
+                raise _interrupted()
             deadline.check()
             if self.db.broken and not (self._is_reading or self._is_writing):
                 self.db = connect(self.address)
             if deadline.is_set() or self._has_timeout:
                 left = deadline.seconds_left()
                 self._has_timeout = isfinite(left)
-                limit = str(int(left * 1000) + 1) if self._has_timeout else "0"
+                limit = str(int(left * 1000) + 1) if self._has_timeout else None  # None: as the server sets it
                 self.db.execute("SELECT set_config('statement_timeout', %s, false)", (limit,))
             cursor = self.db.execute(sql.encode(), parameters, binary=True)
             return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Report psycopg's errors in this block as RecallErrors. Only `interrupt` raises Interrupted."""
+        self._is_interrupted = False
+        with translated(self.path, self.db):
+            try:
+                yield
+            except errors.QueryCanceled as error:
+                deadline.check()
+                if self._is_interrupted:
+                    raise _interrupted() from error
+                raise
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -265,10 +291,10 @@ class OpenCollection:
             try:
                 self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 self._is_reading, self._blocks = True, self._blocks + 1
+                self._state_read = self._info_read = self._words_read = None  # of an older state, outside of blocks
                 yield
             finally:
                 self._is_reading = False
-                self._state_read = self._info_read = self._words_read = None
                 self._roll_back()
 
     @contextmanager
@@ -279,7 +305,7 @@ class OpenCollection:
         """
         if not self.writable:
             message = f"{self.path} is a replica, which cannot be written."
-            raise StoreError("read_only", message, hint="name the primary server")
+            raise StoreError("read_only", message, hint=_PRIMARY)
         with self.guard.turn():
             try:
                 self.execute("BEGIN")
@@ -326,6 +352,7 @@ class OpenCollection:
 
     def interrupt(self) -> None:
         """Abort the statement that runs in another thread."""
+        self._is_interrupted = True
         if not self.db.closed:
             with suppress(psycopg.Error):
                 self.db.cancel_safe()
@@ -351,6 +378,10 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind
 """
 _IS_THERE = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+
+
+def _interrupted() -> Interrupted:
+    return Interrupted("interrupted", "The query was interrupted.", hint="run it again")
 
 
 def make_collection(address: Address, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:

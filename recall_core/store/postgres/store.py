@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from recall_core.config import BUSY_TIMEOUT_MS
+from recall_core.errors import SnapshotMismatch
 from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.words import WordSearch
     from recall_core.store.values import Capability, FilterCounts, Finding, Level, StoreCheck, VectorIndex
 
+_LOOK_SECONDS = 0.02
+"""How often to look whether a replica has caught up."""
 _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
@@ -91,7 +96,7 @@ class PostgresStore(PostgresCatalog):
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
-    capabilities: frozenset[Capability] = frozenset({"estimates", "hnsw"})
+    capabilities: frozenset[Capability] = frozenset({"estimates", "hnsw", "replicas"})
     is_native = staticmethod(is_native)
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
@@ -402,6 +407,16 @@ class PostgresStore(PostgresCatalog):
         """Run one check. Raises UsageError `not_offered` for those that a server makes itself."""
         with self.reading():
             return postgres.schema.check(self.execute, code, analyzer=self.analyzer, dimension=self.info().dimension)
+
+    def catch_up(self, digest: str) -> None:
+        """Wait until a replica has this digest, or one that begins like this; see store.port.Catalog."""
+        until = monotonic() + BUSY_TIMEOUT_MS / 1000
+        while not self.writable and not (own := self.info().digest).startswith(digest):
+            if monotonic() > until:
+                message = f"The replica of {self.path} has the digest {own[:12]}, and not yet {digest[:12]}."
+                hint = "run it again, or add target_session_attrs=read-write to the URL"
+                raise SnapshotMismatch("replica_behind", message, hint=hint, details={"digest": own})
+            sleep(_LOOK_SECONDS)
 
     def in_order(self) -> Sequence[int]:
         """Return the rowids of all live chunks in natural order."""

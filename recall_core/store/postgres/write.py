@@ -13,7 +13,7 @@ from recall_core.marks import dump
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.postgres.compile import metadata_for_filters
 from recall_core.store.postgres.judgements import PostgresJudgementWriter
-from recall_core.store.postgres.opened import OpenCollection, VectorBytes, translated
+from recall_core.store.postgres.opened import OpenCollection, VectorBytes
 from recall_core.store.postgres.records import GIVEN
 from recall_core.store.sqlite.records import root_of
 from recall_core.text import chunk_id, sha256, utc
@@ -336,7 +336,7 @@ class PostgresWriter:
 
     def _flush(self) -> None:
         """Write the waiting chunks."""
-        with self._store.guard.turn(), translated(self._store.path, self._store.db):
+        with self._store.guard.turn(), self._store.translated():
             for sql, types, rows in ((_CHUNKS, (), self._chunks), (_VECTORS, _VECTOR_TYPES, self._vectors)):
                 if rows:
                     with self._store.db.cursor() as cursor, cursor.copy(sql) as copy:
