@@ -119,7 +119,8 @@ class PostgresStore(PostgresCatalog):
         held = self._hold()
         if not self.memory_mb or not (at_once or is_again or held.matrix is not None):
             return None
-        return held if held.add_vectors(self.execute, self.info().dimension) else None
+        with making_sense(self.path):
+            return held if held.add_vectors(self.execute, self.info().dimension) else None
 
     def _find_words(self, query: LiteralQuery) -> WordSearch:
         held = self._hold()
