@@ -360,6 +360,11 @@ class PostgresStore(PostgresCatalog):
             found = {row[0]: row_of(row) for row in self.execute(sql, (list(rowids),))}
         return [found[rowid] for rowid in rowids if rowid in found]
 
+    def distribute(self) -> None:
+        """Distribute an empty collection over the nodes of Citus. Raises StoreError `citus_missing`."""
+        with self.writing():
+            postgres.schema.distribute(self.execute, self.path)
+
     # What the level `write` needs of maintenance, and the checks.
 
     def check(self, code: StoreCheck) -> Finding:
