@@ -27,6 +27,7 @@ RecallError                exit
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections.abc import Iterable
 from typing import ClassVar
@@ -57,6 +58,10 @@ class RecallError(Exception):
         self.message = message
         self.hint = hint if hint is None or _clip(hint) == hint else _clip(hint)
         self.details = details
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the attributes, so that a worker process can raise its error in the parent."""
+        return copyreg.__newobj__, (type(self), self.message), self.__dict__  # type: ignore[attr-defined]
 
 
 def _clip(text: str) -> str:

@@ -96,7 +96,9 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
         settings = (*assignments(own), *settings)
 
     embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), settings)
-    options = api.stores.NewStoreFields(embedding=embedding, language=flags.language, settings=settings)
+    options = api.stores.NewStoreFields(
+        embedding=embedding, language=flags.language, settings=settings, citus=flags.citus
+    )
     return api.recall.Recall.init(folder, **options if mode is None else {**options, "mode": mode})
 
 
@@ -163,7 +165,13 @@ def add(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
     )
     if flags.name is not None or "-" in request.words:
         return follow(add_stdin(recall, request, streams, template), streams=streams)
-    work = recall.add(request.words, template, mtime_only=flags.mtime_only, strict=flags.strict)
+    work = recall.add(
+        request.words,
+        template,
+        mtime_only=flags.mtime_only,
+        strict=flags.strict,
+        executor=flags.executor or "inline",
+    )
     return follow(work, streams=streams)
 
 
@@ -180,7 +188,7 @@ def add_stdin(
     if flags.name is None:
         raise UsageError("missing_argument", "Text from stdin needs --name.", hint=example)
     rules = template._replace(globs=(), ignores=(), hidden=False, gitignore=True, follow=False)
-    if template != rules or flags.mtime_only:
+    if template != rules or flags.mtime_only or flags.executor:
         raise UsageError(
             "conflicting_flags", "- takes only labels and a parser; the other flags are for folders.", hint=example
         )
@@ -554,6 +562,7 @@ COMMANDS: tuple[Command[Any], ...] = (
                 "--language", "of the documents: auto (decided at the first add), none (no stems), en, de, …", "NAME"
             ),
             Flag("--set", "save this setting in recall.toml", "KEY=VALUE", many=True),
+            Flag("--citus", "with --store postgresql://…: distribute the tables by document, with Citus"),
             MODE,
         ),
         examples=("recall init", "recall init ~/notes --set chunk_tokens=200"),
@@ -571,6 +580,12 @@ COMMANDS: tuple[Command[Any], ...] = (
             Flag("--no-gitignore", "include files that .gitignore excludes"),
             Flag("--mtime-only", "do not hash files whose size and time are unchanged"),
             Flag("--strict", "exit 1 if any file was skipped"),
+            Flag(
+                "--executor",
+                "where vectors are computed: inline (the default) or process (one worker for each processor)",
+                "WHERE",
+                choices=("inline", "process"),
+            ),
             Flag("--name", "with -: path of the document, in the store's folder", "PATH"),
             _VERBOSE,
         ),

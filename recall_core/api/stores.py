@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import recall_core
 from recall_core import contract, embed, maintain, paths
@@ -52,6 +52,7 @@ STORE_KINDS: dict[str, str] = {
 STORE_GROUP = "recall.store"
 """The entry points of plug-ins, each a StoreKind, for names that are not built in."""
 
+_CITUS = "recall init --citus --store postgresql://HOST/DATABASE"
 _WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
 
 
@@ -288,6 +289,7 @@ class NewStoreFields(TypedDict, total=False):
 
     name: of the database; overrides the settings.
     mode: of its file, private by default.
+    citus: distribute a collection in Postgres over the nodes of Citus.
     trust: accept the requests of an existing recall.toml.
     """
 
@@ -296,6 +298,7 @@ class NewStoreFields(TypedDict, total=False):
     settings: GivenSettings
     name: str
     mode: int
+    citus: bool
     trust: bool
 
 
@@ -333,15 +336,21 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     if _has_password(url):
         message = f"store_path would write a password into {FILE_NAME}."
         raise ConfigError("password_in_settings", message, hint="export PGPASSWORD=…, or write it into ~/.pgpass")
-    mode = options.get("mode", PRIVATE)
+    mode, citus = options.get("mode", PRIVATE), options.get("citus", False)
+    if citus and url.kind != "postgresql":
+        raise UsageError("conflicting_flags", "--citus is for a store in Postgres.", hint=_CITUS)
     store = _make(url, config, mode) if is_new else create(url, config, mode)
-    if is_new:
-        try:
+    try:
+        if citus:
+            cast(Any, store).distribute()
+        if is_new:
             recall_core.files.write(toml, render(config).encode())
-        except OSError as error:
-            store.close()
-            store_kind(url.kind).discard(url.where)
-            raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
+    except (OSError, StoreError) as error:
+        store.close()
+        store_kind(url.kind).discard(url.where)
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
     place = StorePlace(url, config, _base(config, toml, url), toml)
     return NewStore(place, store, (*warnings, *_settle(place, kept)))
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from time import monotonic, time_ns
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
-from recall_core import evaluate, maintain, paths, views
+from recall_core import evaluate, ingest, maintain, paths, views
 from recall_core.api.engine import MEGABYTE, Engine, StoredVectors
 from recall_core.api.stores import store_kind, store_url
 from recall_core.config import COMMIT_SECONDS, DAY_NS, FILE_NAME, Config, GivenSettings, load, override
@@ -49,6 +49,7 @@ from recall_core.ingest.reader import RawFile
 from recall_core.ingest.targets import belongs, check_labels
 from recall_core.ingest.vectors import Pace, embed_in_calls
 from recall_core.paths import os_path_of, shorten
+from recall_core.ports import Embedder
 from recall_core.retrieve.asking import Ask
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import AGAIN, REST, Hint, flag
@@ -334,11 +335,13 @@ class AddFields(TypedDict, total=False):
     """Options for reading files.
 
     mtime_only: trust size and time. strict: raise for skipped files, after reading the rest.
+    executor: `process` to compute vectors in worker processes, which import the script that runs.
     content: the content of the single target, which is then a name instead of a file.
     """
 
     mtime_only: bool
     strict: bool
+    executor: Literal["inline", "process"]
     content: bytes
 
 
@@ -349,16 +352,20 @@ def add(
     if "content" in how:
         return (yield from _add_content(engine, targets, how["content"], template))
     before = engine.store.known_roots()
-    events = pipeline.ingest(
-        targets,
-        template=template,
-        store=engine.store,
-        embedder=engine.embedder,
-        config=engine.store_config(),
-        base=engine.base,
-        mtime_only=how.get("mtime_only", False),
-    )
-    answer = yield from _ingest(engine, events, strict=how.get("strict", False))
+    with ExitStack() as stack:
+        embedder: Embedder = engine.embedder
+        if how.get("executor") == "process":
+            embedder = stack.enter_context(ingest.embed_processes.InProcesses(embedder, engine.usable))
+        events = pipeline.ingest(
+            targets,
+            template=template,
+            store=engine.store,
+            embedder=embedder,
+            config=engine.store_config(),
+            base=engine.base,
+            mtime_only=how.get("mtime_only", False),
+        )
+        answer = yield from _ingest(engine, events, strict=how.get("strict", False))
     folders = [os_path_of(Path(target), engine.base, is_added=True) for target in targets]
     if changes := changes_of(before, engine.store.known_roots(), folders):
         answer["ingest"]["roots"] = changes

@@ -506,10 +506,25 @@ class WriteConformance(MakesStores):
         with store.writer() as writer:
             assert writer.tombstone(["a.txt", "d.jsonl#1", "unheard.txt"]) == 2
         assert not set(rowids) & {key.rowid for key in store.candidates(None)}
+        assert store.vectors(rowids) == {}
         assert not set(rowids) & store.cosines(vector_of("fish"), where=None).keys()
         assert not set(rowids) & lexical_of(store, "fish").keys()
         assert (store.known("a.txt"), store.removed_path("a.txt")) == (None, "a.txt")
         assert [path for path, _ in store.document_files()] == ["b/c.md", "d.jsonl#2", "e.txt", "empty.txt"]
+
+    def test_removed_documents_count_for_no_term(self) -> None:
+        store, other = self.filled(), self.empty()
+        letters = "".join({term.term[0] for row in rows_of(store) for term in store.analyzer.terms(row.chunk.text)})
+        put(store, file_of("a.txt", ["red fish two\n"]))
+        with store.writer() as writer:
+            writer.tombstone(["b/c.md", "d.jsonl#1"])
+        put(other, *store.live_files())
+        counted, expected = (each.terms_beginning(letters, 1, 99, also=(), most=9999) for each in (store, other))
+        assert counted == expected
+        for text in QUESTIONS:
+            for is_searched in (True, False):
+                terms = store.term_stats(query_of(store, text), is_searched=is_searched)
+                assert terms == other.term_stats(query_of(other, text), is_searched=is_searched), text
 
     def test_labels_change_without_the_text(self) -> None:
         store = self.filled()

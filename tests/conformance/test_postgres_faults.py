@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
 
 from recall_core.api import stores
 from recall_core.conformance.__main__ import run
-from recall_core.rank.bm25 import idf
-from recall_core.rql.ast import Expr
 from recall_core.store.port import Store
-from recall_core.store.values import Nearest
 from recall_core.testing import SearchConformance, WriteConformance
-from recall_core.types import Key, LexicalQuery, Row, TermStat, Vector
 from tests import postgres_server
+from tests.faults import SHARED
 from tests.postgres_server import collection
 
 if not postgres_server.is_available():
     pytest.skip(postgres_server.MISSING, allow_module_level=True)
 
-from recall_core.store.postgres import held
+from recall_core.store.postgres import held, write
 from recall_core.store.postgres.opened import address_of, connect
 from recall_core.store.postgres.store import POSTGRES, PostgresStore
 
 
 class Faulty(PostgresStore):
-    """A collection with one fault: an overridden method, or a changed statement.
+    """A collection with one fault: an overridden method, or a changed statement. See `tests.faults`.
 
-    promise: the test of StoreConformance that fails.
-    question, place: the question of the suite as data that fails, and where; "" if it is not asked here.
     statement: a module, the name of its statement, and the part that is replaced by another.
     """
 
@@ -46,75 +39,39 @@ class Faulty(PostgresStore):
         return cls(connect(address), address)
 
 
-class NearestFilteredAfterTheCut(Faulty):
-    promise = "test_filter_applies_before_the_limit"
-    question, place = "nearest-08", "rows[0]"
-
-    def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
-        passing = {key.rowid for key in self.candidates(where)}
-        found = super().nearest(vector, where=None, k=k)
-        return found._replace(cosines={rowid: each for rowid, each in found.cosines.items() if rowid in passing})
+class GhostFrequency(Faulty):
+    promise = "test_removed_documents_count_for_no_term"
+    question, place = "search-62", "rows[0].ledger[0].leaves[0].idf"
+    statement = write, "_TERMS_OF", "is_live", "NOT is_live"
 
 
-class WordsFilteredAfterTheCut(Faulty):
-    promise = "test_filter_applies_before_the_limit"
-
-    def lexical(
-        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
-    ) -> Mapping[int, float]:
-        passing = {key.rowid for key in self.candidates(where)}
-        found = super().lexical(query, where=None, k=k, title_weight=title_weight, also=also)
-        return {rowid: each for rowid, each in found.items() if rowid in passing}
-
-
-class TiesByNumber(Faulty):
-    promise = "test_rows_are_in_natural_order"
-
-    def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
-        return sorted(super().candidates(where, rowids=rowids), key=lambda key: key.rowid)
+class GhostVector(Faulty):
+    promise = "test_removed_documents_are_in_no_index"
+    question, place = "search-07", "error"
+    statement = (
+        write,
+        "_BURY",
+        "DELETE FROM embedding WHERE doc_id = %s RETURNING windows",
+        "SELECT windows FROM embedding WHERE doc_id = %s",
+    )
 
 
-class Float32Words(Faulty):
-    promise = "test_lexical_values_equal_the_formula_of_the_core"
-
-    def lexical(
-        self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
-    ) -> Mapping[int, float]:
-        found = super().lexical(query, where=where, k=k, title_weight=title_weight, also=also)
-        return {rowid: float(np.float32(each)) for rowid, each in found.items()}
-
-
-class CosinesOffByAMillionth(Faulty):
-    promise = "test_cosines_are_exact_to_the_sixth_decimal"
-
-    def cosines(
-        self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
-    ) -> Mapping[int, float]:
-        found = super().cosines(vector, where=where, rowids=rowids)
-        return {rowid: round(each + 1e-6, 6) for rowid, each in found.items()}
-
-
-class LostCopies(Faulty):
+class CopiesNotGrouped(Faulty):
     promise = "test_equal_texts_are_recognized_as_chunks_come_and_go"
+    question, place = "search-07", "rows[0].copies"
     statement = held, "_COPIES", "count(*) > 1", "count(*) > 1000"
 
 
-class StaleIdf(Faulty):
-    promise = "test_statistics_count_rows_with_a_phrase"
+OWN = Faulty.__subclasses__()
+FAULTS = [*OWN, *(type(fault.__name__, (fault, Faulty), {}) for fault in SHARED)]
+ASKED = [
+    pytest.param(fault, marks=() if fault in OWN else pytest.mark.slow)  # files have shared faults in every run
+    for fault in FAULTS
+    if fault.question
+]
 
-    def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
-        terms = super().term_stats(query, is_searched=is_searched)
-        return tuple(each._replace(idf=idf(each.df, self.all_chunks())) for each in terms)
-
-
-class StrippedText(Faulty):
-    promise = "test_stored_text_comes_back_verbatim"
-
-    def fetch(self, rowids: Sequence[int]) -> list[Row]:
-        return [row._replace(chunk=row.chunk._replace(text=row.chunk.text.strip())) for row in super().fetch(rowids)]
-
-
-FAULTS = Faulty.__subclasses__()
+chosen = Faulty
+"""The kind of store that the suite as data uses."""
 
 
 def seed(fault: type[Faulty], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,10 +102,11 @@ def test_store_suite_fails_in_the_check_for_the_fault(
         POSTGRES.discard(stores.store_url(store.path).where)
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.question])
+@pytest.mark.parametrize("fault", ASKED)
 def test_suite_as_data_names_the_fault(fault: type[Faulty], server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     url = collection(server, f"data{fault.__name__}")
-    monkeypatch.setitem(stores.STORE_KINDS, "postgresql", f"{__name__}:{fault.__name__}")
+    monkeypatch.setitem(stores.STORE_KINDS, "postgresql", f"{__name__}:chosen")
+    monkeypatch.setattr(f"{__name__}.chosen", fault)
     seed(fault, monkeypatch)
 
     assert (fault.question, fault.place) in {(each["id"], each["place"]) for each in run(url)}

@@ -13,6 +13,7 @@ from typing import Any
 
 import psycopg
 
+from recall_core.errors import StoreError
 from recall_core.store.digest import DocumentState, digest_sum, document_digest
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws, not_offered_error
 from recall_core.words.analyzer import Analyzer, tokenize
@@ -158,6 +159,15 @@ MIGRATIONS = (_TABLES,)
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
+DISTRIBUTED = {"document": "id", "chunk": "doc_id", "embedding": "doc_id"}
+"""Table to its distribution column in Citus. A document and its chunks are on one node."""
+REFERENCE = ("store", "root", "file", "term", "vector_cache", "judged_query", "judgement")
+"""Tables that Citus copies to every node."""
+_FOREIGN_KEYS = """
+SELECT conrelid::regclass::text, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c
+JOIN pg_namespace n ON n.oid = connamespace WHERE contype = 'f' AND nspname = current_schema() ORDER BY 1 DESC, 2
+"""
+
 _RECORD = "INSERT INTO store(schema_version, born, embedder, dimension, counter, chunker, words) "
 
 
@@ -169,6 +179,28 @@ def make(db: psycopg.Connection, *, embedder: str, dimension: int, counter: str,
         db.execute(spelled.encode())
     recorded = (SCHEMA_VERSION, embedder, dimension, counter, chunker, Analyzer.name)
     db.execute(f"{_RECORD} VALUES(%s, gen_random_uuid()::text, %s, %s, %s, %s, %s)", recorded)
+
+
+def distribute(execute: Execute, path: str) -> None:
+    """Distribute the tables of an empty collection by document, in the open transaction. May be called twice.
+
+    Raises StoreError `citus_missing`.
+    """
+    if not execute("SELECT 1 FROM pg_extension WHERE extname = 'citus'"):
+        message = f"The database of {path} has no Citus."
+        raise StoreError("citus_missing", message, hint="psql -c 'CREATE EXTENSION citus'")
+    if execute("SELECT 1 FROM pg_dist_partition WHERE logicalrel = 'document'::regclass"):
+        return
+    keys = execute(_FOREIGN_KEYS)  # Citus takes a foreign key only between tables that are distributed already
+    for table, name, _ in keys:
+        execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+    for table, column in DISTRIBUTED.items():
+        together = "default" if table == "document" else "document"
+        execute("SELECT create_distributed_table(%s, %s, colocate_with => %s)", (table, column, together))
+    for table in REFERENCE:
+        execute("SELECT create_reference_table(%s)", (table,))
+    for table, name, definition in reversed(keys):
+        execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
 
 
 _COUNTED = """

@@ -131,7 +131,8 @@ class PostgresStore(PostgresCatalog):
         held = self._hold()
         if not self.memory_mb or not (at_once or is_again or held.matrix is not None):
             return None
-        return held if held.add_vectors(self.execute, self.info().dimension) else None
+        with making_sense(self.path):
+            return held if held.add_vectors(self.execute, self.info().dimension) else None
 
     def _find_words(self, query: LiteralQuery) -> WordSearch:
         held = self._hold()
@@ -400,6 +401,11 @@ class PostgresStore(PostgresCatalog):
         if len(found) <= _PAGE:
             self._read_marks([row.doc.id for row in found.values()])  # a page shows them
         return [found[rowid] for rowid in rowids if rowid in found]
+
+    def distribute(self) -> None:
+        """Distribute an empty collection over the nodes of Citus. Raises StoreError `citus_missing`."""
+        with self.writing():
+            postgres.schema.distribute(self.execute, self.path)
 
     # What the level `write` needs of maintenance, and the checks.
 

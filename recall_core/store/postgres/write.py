@@ -57,6 +57,8 @@ dropped AS (DELETE FROM embedding WHERE doc_id = %s RETURNING windows)
 SELECT (SELECT count(*) FROM gone), (SELECT coalesce(sum(tokens), 0)::bigint FROM gone),
   (SELECT count(*) FROM dropped), (SELECT count(*) FROM dropped WHERE windows > 1)
 """
+"""A removed document keeps no row of `embedding`, which searches read. Its vectors move to `vector_cache`, keyed by
+text, so that a text that comes back is not embedded again. No search reads the cache."""
 _RELABEL = """
 UPDATE document SET mtime = %s, title = %s, source = %s, meta = %s, metadata = %s, tags = %s WHERE id = %s
 """
