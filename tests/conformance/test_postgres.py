@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -213,6 +214,44 @@ def test_lost_connection_leaves_no_part_of_a_batch(store: Store, url: str) -> No
     assert other.info() == before
     put(other, file_of("new.txt", ["new"]))
     assert other.document_at("new.txt") is not None
+    other.close()
+
+
+def test_batch_is_known_after_a_connection_lost_in_commit(store: Store, url: str) -> None:
+    other = open_again(url)
+    setting = "ALTER SYSTEM {} synchronous_standby_names"
+
+    def lose_after_commit() -> None:
+        """End the process that has committed and waits for a replica, which never comes."""
+        killer: Any = open_again(url)
+        while not killer.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        ):
+            time.sleep(0.01)
+        for sql in (setting.format("RESET"), "SELECT pg_reload_conf()"):
+            killer.execute(sql)
+        killer.close()
+
+    for sql in (f"{setting.format('SET')} = 'absent'", "SELECT pg_reload_conf()"):
+        cast(Any, other).execute(sql)
+    thread = threading.Thread(target=lose_after_commit)
+    thread.start()
+    before = store.generation()
+    put(store, file_of("new.txt", ["new"]))
+    thread.join()
+    assert (other.generation(), other.document_at("new.txt") is not None) == (before + 1, True)
+    changes = store.changes()
+    put(other, file_of("newer.txt", ["newer"]))
+    assert store.changes() == changes + 1
+
+    def lose_before_commit() -> None:
+        with store.writer() as writer:
+            writer.put(file_of("newest.txt", ["newest"]))
+            writer.finish()
+            terminate(store, other)
+
+    assert code_of(lose_before_commit) == "server_lost"
+    assert other.document_at("newest.txt") is None
     other.close()
 
 

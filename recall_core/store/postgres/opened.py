@@ -275,7 +275,7 @@ class OpenCollection:
     def writing(self) -> Generator[None, None, None]:
         """Open a write transaction, the only one in this collection.
 
-        Raises StoreLocked, StoreError `read_only`, `store_replaced`.
+        Raises StoreLocked, StoreError `read_only`, `store_replaced`; `server_lost` if nothing was written.
         """
         if not self.writable:
             message = f"{self.path} is a replica, which cannot be written."
@@ -287,18 +287,30 @@ class OpenCollection:
                 wait = int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
                 self.execute("SELECT set_config('lock_timeout', %s, true)", (str(wait),))
                 self.execute(LOCK, (self.address.schema,))
-                commits = self.execute(
-                    "UPDATE store SET commits = commits + 1 WHERE born = %s RETURNING 1", (self._born,)
-                )
-                if not commits:
+                batch = self.execute(_ADVANCE, (self._born,))
+                if not batch:
                     message = f"{self.path} was replaced while it was open; nothing was written."
                     raise StoreError("store_replaced", message, hint="open it again")
                 yield
-                self.execute("COMMIT")
+                self._commit(batch[0][0])
                 self._own_commits += 1
             finally:
                 self._is_writing = False
                 self._roll_back()
+
+    def _commit(self, batch: str) -> None:
+        """Commit. If the connection is lost meanwhile, ask the server whether it committed. batch: the transaction."""
+        try:
+            self.execute("COMMIT")
+        except StoreError:
+            if not self.db.broken:
+                raise
+            self.db = connect(self.address)
+            with translated(self.path, self.db):
+                self.db.execute(LOCK, (self.address.schema,))  # waits until the lost transaction has ended
+                status = self.db.execute("SELECT pg_xact_status(%s::xid8)", (batch,)).fetchone()
+            if status != ("committed",):
+                raise
 
     def _roll_back(self) -> None:
         if self.db.info.transaction_status != pq.TransactionStatus.IDLE:
@@ -350,6 +362,7 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'
 """
 _IS_THERE = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+_ADVANCE = "UPDATE store SET commits = commits + 1 WHERE born = %s RETURNING pg_current_xact_id()::text"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
