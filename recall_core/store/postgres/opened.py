@@ -174,6 +174,7 @@ def translated(path: str, db: psycopg.Connection | None = None) -> Iterator[None
 
 
 _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
+    (errors.DuplicateSchema, StoreError, "store_exists", "{path} already exists.", Hint("stats", store="URL")),
     (
         (errors.LockNotAvailable, errors.DeadlockDetected),
         StoreLocked,
@@ -299,7 +300,10 @@ class OpenCollection:
                 self._roll_back()
 
     def _commit(self, batch: str) -> None:
-        """Commit. If the connection is lost meanwhile, ask the server whether it committed. batch: the transaction."""
+        """Commit. If the connection is lost meanwhile, ask the server whether it did.
+
+        batch: the transaction's number.
+        """
         try:
             self.execute("COMMIT")
         except StoreError:
@@ -388,5 +392,24 @@ def drop_collection(where: str) -> None:
     try:
         with translated(address.path, db):
             db.execute(f"DROP SCHEMA IF EXISTS {address.quoted} CASCADE".encode())
+    finally:
+        db.close()
+
+
+def unfinished(where: str) -> str:
+    """Return where the collection `NAME.part` is."""
+    address = address_of(where)
+    rest = address.conninfo.removeprefix("postgresql:")
+    name = urls.urlencode({"collection": f"{address.schema.removeprefix('recall_')}.part"}, quote_via=urls.quote)
+    return f"{rest}{'&' if '?' in rest else '?'}{name}"
+
+
+def publish(where: str) -> None:
+    """Rename `NAME.part` to NAME. Raises StoreError `store_exists`."""
+    address, part = address_of(where), address_of(unfinished(where))
+    db = connect(address)
+    try:
+        with translated(address.path, db):
+            db.execute(f"ALTER SCHEMA {part.quoted} RENAME TO {address.quoted}".encode())
     finally:
         db.close()

@@ -11,7 +11,6 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
 from recall_core.store.care import Maintenance
-from recall_core.store.postgres.catalog import PostgresCatalog
 from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, Compiler, holds, is_native
 from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
@@ -22,8 +21,11 @@ from recall_core.store.postgres.opened import (
     connect,
     drop_collection,
     make_collection,
+    publish,
+    unfinished,
 )
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, GIVEN, row_of
+from recall_core.store.postgres.reembedding import PostgresReembed
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.funnel import count_one_by_one
@@ -78,7 +80,7 @@ WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
 """
 
 
-class PostgresStore(PostgresCatalog):
+class PostgresStore(PostgresReembed):
     """A collection in Postgres; see store.port.Store. One connection; use one in each thread.
 
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
@@ -399,7 +401,7 @@ class PostgresStore(PostgresCatalog):
         """Return the day of the last purge of old sessions; see `store.care.Maintenance`."""
         return int(self.execute("SELECT retention_day FROM store")[0][0])
 
-    reembed_target = reindex_target = signing = staticmethod(lambda: None)
+    reindex_target = signing = staticmethod(lambda: None)
     """None can have begun."""
 
     def compact(self) -> int:
@@ -407,6 +409,7 @@ class PostgresStore(PostgresCatalog):
         with self.writing():
             gone = len(self.execute("DELETE FROM document WHERE NOT is_live RETURNING 1"))
             self.execute("DELETE FROM vector_cache")
+            self.execute("DELETE FROM next_vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
             self.execute("UPDATE store SET tombstones = 0")
         return gone
 
@@ -416,7 +419,7 @@ class PostgresStore(PostgresCatalog):
         The server's log, its replicas and its backups keep the text as long as they are configured to.
         """
         self.compact()
-        for table in ("document", "chunk", "embedding", "vector_cache", "term"):
+        for table in ("document", "chunk", "embedding", "vector_cache", "next_vector", "term"):
             self.execute(f"VACUUM {table}")
         with self.writing():
             self.execute("UPDATE store SET purge = NULL")
@@ -457,6 +460,8 @@ class PostgresKind:
         return open_store(where)
 
     discard = staticmethod(drop_collection)
+    unfinished = staticmethod(unfinished)
+    publish = staticmethod(publish)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("aside", "recover"):
