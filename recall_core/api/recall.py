@@ -306,23 +306,31 @@ class Recall:
             }
 
     def copy(self, target: str) -> responses.TransferResponse:
-        """Copy the store into a new one of any kind, whole or not at all.
+        """Copy the store to a path or URL that does not exist. The copy appears there when it is complete.
 
-        target: a path or a URL; also of the empty store that an unfinished copy left.
+        After an interruption the same call continues, or starts again if the store has changed meanwhile.
         """
         url, info = stores.store_url(target), self.store.info()
         where = str(paths.absolute(Path(url.where))) if url.kind == "sqlite" else url.where
         kind = stores.store_kind(url.kind)
-        try:
-            made = kind.create(
-                where, embedder=info.embedder, dimension=info.dimension, counter=info.counter, chunker=info.chunker
-            )
-        except StoreError as error:
-            if error.code != "store_exists":
-                raise
-            made = kind.open(where)
-        with closing(made):
-            view = maintain.transfer.copy(self.store, made)
+        stores.expect_free(kind, where)
+        part = kind.unfinished(where)
+        view = None
+        while view is None:
+            try:
+                made = kind.create(
+                    part, embedder=info.embedder, dimension=info.dimension, counter=info.counter, chunker=info.chunker
+                )
+            except StoreError as error:
+                if error.code != "store_exists":
+                    raise
+                made = kind.open(part)
+            with closing(made):
+                view = maintain.transfer.copy(self.store, made)
+            if view is None:
+                kind.discard(part)
+        kind.publish(where)
+        with closing(kind.open(where)) as made:
             return {**OK, "transfer": {**view, "path": made.path}, "warnings": []}
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:

@@ -234,6 +234,19 @@ def create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     return store
 
 
+def expect_free(kind: StoreKind, where: str) -> None:
+    """Raise StoreError `store_exists` if a store is there."""
+    try:
+        store = kind.open(where)
+    except StoreError as error:
+        if error.code not in ("no_store", "pgvector_missing"):  # `create` installs pgvector
+            raise
+    else:
+        store.close()
+        hint = Hint("stats", store=store.path)
+        raise StoreError("store_exists", f"{store.path} already exists. Nothing was copied.", hint=hint)
+
+
 def fit(found: FoundSettings, info: StoreInfo, *, chosen: str) -> Config:
     """Return settings that several stores share, with the embedder, language and limits of this one.
 

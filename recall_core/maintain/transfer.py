@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TextIO
@@ -25,7 +25,7 @@ from recall_core.store.digest import DocumentState, canonical, digest_sum, docum
 from recall_core.store.port import Store, Writer
 from recall_core.store.values import KnownRoot, find_flaws
 from recall_core.text import GIVEN, chunk_id, document_id, embedded_hash, given_by, nfc, utc
-from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
+from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, StoreInfo, Vector
 
 FORMAT_VERSION = 1
 
@@ -294,7 +294,9 @@ _EXPORT_AGAIN = f"export the original store again: {Hint('export', out='FILE')}"
 ON_CONFLICT = ("error", "skip", "replace")
 
 
-def export(store: Store, out: TextIO, *, embeddings: bool = True, also: Writer | None = None) -> TransferView:
+def export(
+    store: Store, out: TextIO, *, embeddings: bool = True, also: Callable[[NewFile], None] | None = None
+) -> TransferView:
     """Write the live content at one point in time. Only one file is in memory at a time.
 
     out: UTF-8 with unchanged newlines, because the checksum is over bytes.
@@ -309,10 +311,9 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True, also: Writer |
 
     with store.reading():
         info, known = store.info(), store.known_roots()
-        made_with = info.embedder, info.dimension, info.counter, info.chunker
         language = info.language if info.language != "en" else msgspec.UNSET
         counts = info.documents, info.chunks
-        write(Header(FORMAT_VERSION, *made_with, info.digest, *counts, embeddings, language))
+        write(Header(FORMAT_VERSION, *_made_with(info), info.digest, *counts, embeddings, language))
         for each in known:
             write(root_line(each))
         roots = tuple(each.root for each in known)
@@ -320,41 +321,64 @@ def export(store: Store, out: TextIO, *, embeddings: bool = True, also: Writer |
             for line in lines_of(file, roots, embeddings=embeddings):
                 write(line)
             if also is not None:
-                also.put(file)
+                also(file)
     digest = checksum.hexdigest()
     out.write(encode_line(End(digest)))
     return TransferView(documents=info.documents, chunks=info.chunks, sha256=digest)
 
 
-def copy(source: Store, target: Store) -> TransferView:
-    """Copy the live content, the roots and the judgements in one transaction of the target.
+_BATCH_CHUNKS = 1_000
+"""Chunks that a copy writes in one transaction."""
+
+
+def copy(source: Store, target: Store) -> TransferView | None:
+    """Copy the live content, the roots and the judgements in several transactions, after what the target has already.
 
     Given vectors stay given, and active roots active. Returns the amounts, and the checksum of an export of either
-    store. Only one file is in memory at a time.
-
-    Raises StoreError `store_exists` unless the target is empty and its texts are cut and embedded as in the source.
+    store; or None if the target has begun as a copy of something else.
     """
-    with source.reading(), target.writer() as writer, open(os.devnull, "w", encoding="utf-8") as nowhere:
-        made, own = source.info(), target.info()
-        is_same = (made.embedder, made.dimension, made.counter, made.chunker) == (
-            own.embedder,
-            own.dimension,
-            own.counter,
-            own.chunker,
+    known = {file.path for file in target.files()}
+    waiting: list[NewFile] = []
+
+    def write() -> None:
+        with target.writer() as writer:
+            for file in waiting:
+                writer.put(file)
+        waiting.clear()
+
+    def put(file: NewFile) -> None:
+        if file.path not in known:
+            waiting.append(file)
+        if sum(len(document.chunks) for each in waiting for document in each.documents) >= _BATCH_CHUNKS:
+            write()
+
+    with source.reading(), open(os.devnull, "w", encoding="utf-8") as nowhere:
+        made = source.info()
+        if _made_with(target.info()) != _made_with(made):
+            return None
+        with target.writer() as writer:
+            writer.use_language(made.language)
+            for each in source.known_roots():
+                writer.put_root(each.root, is_active=each.is_active)
+                writer.leave_out(each.root, each.left_out)
+        view = export(source, nowhere, also=put)
+        write()
+        with target.judging() as judging:
+            for query, text in source.judged_queries().items():
+                judging.put_query(query, text)
+            for row in source.judgements():
+                judging.put(row)
+        is_whole = not known or (
+            export(target, nowhere) == view
+            and target.known_roots() == source.known_roots()
+            and target.judged_queries() == source.judged_queries()
+            and target.judgements() == source.judgements()
         )
-        if not is_same or own.generation or target.known_roots() or target.judged_queries():
-            message = f"{target.path} already contains a store, with digest {own.digest}. Nothing was copied."
-            raise StoreError("store_exists", message, hint=Hint("copy", source.path, "NEW"))
-        writer.use_language(made.language)
-        for each in source.known_roots():
-            writer.put_root(each.root, is_active=each.is_active)
-            writer.leave_out(each.root, each.left_out)
-        view = export(source, nowhere, also=writer)
-        for query, text in source.judged_queries().items():
-            writer.judgements.put_query(query, text)
-        for row in source.judgements():
-            writer.judgements.put(row)
-    return view
+    return view if is_whole else None
+
+
+def _made_with(info: StoreInfo) -> tuple[str, int, str, str]:
+    return info.embedder, info.dimension, info.counter, info.chunker
 
 
 def import_(

@@ -388,6 +388,15 @@ class StoreKind(Protocol):
     def discard(self, where: str) -> None:
         """Delete a store, as far as it exists."""
 
+    def unfinished(self, where: str) -> str:
+        """Return the WHERE of a store that is being made for this place, until `publish`."""
+
+    def publish(self, where: str) -> None:
+        """Move the closed store at `unfinished(where)` to its place, in one step.
+
+        Raises StoreError `store_exists`, StoreLocked.
+        """
+
     def aside(self, where: str) -> AbstractContextManager[Store]:
         """Copy the store for the duration of the block. Changes to the copy do not reach the store.
 

@@ -613,6 +613,24 @@ class WriteConformance(MakesStores):
             writer.cut_by(chunker="boundary-1:5:0:99", counter="approx")
         assert (store.info().chunker, store.info().counter) == ("boundary-1:5:0:99", "approx")
 
+    def test_new_vectors_replace_the_old_at_once(self) -> None:
+        store = self.filled()
+        other = HashEmbedder(64)
+        target = ReembedTarget(other.identity, other.dimension, "recall reembed")
+        store.begin_reembed(target)
+        waiting = store.texts_to_reembed(after=b"", limit=99)
+        made = dict(zip(waiting, ((vector, 1) for vector in other.embed(list(waiting.values()))), strict=True))
+        assert store.save_reembedded(target, dict(list(made.items())[:1]))
+        assert not store.finish_reembed(target)
+        assert (store.reembed_target(), store.reembedded(), store.texts()) == (target, 1, len(waiting))
+        assert store.embedder() == EMBEDDER.identity
+        assert store.save_reembedded(target, made)
+        assert not store.save_reembedded(target._replace(embedder="another"), made)
+        assert store.finish_reembed(target)
+        assert (store.embedder(), store.info().dimension, store.reembed_target()) == (other.identity, 64, None)
+        held = store.vectors([key.rowid for key in store.candidates(None)])
+        assert set(held.values()) == {vector for vector, _ in made.values()}
+
 
 class CareConformance(SignatureConformance):
     """Requirements of the level `care`."""
@@ -650,24 +668,6 @@ class CareConformance(SignatureConformance):
         twins = store.chunks_with("red fish, blue fish")
         assert (1, ((twins[0], twins[1], 1.0),)) == store.near_pairs(least=0.999, shown=3)
         assert store.bests(store.vectors(twins)) == dict.fromkeys(twins, (1.0, 1.0))
-
-    def test_new_vectors_replace_the_old_at_once(self) -> None:
-        store = self.filled()
-        other = HashEmbedder(64)
-        target = ReembedTarget(other.identity, other.dimension, "recall reembed")
-        store.begin_reembed(target)
-        waiting = store.texts_to_reembed(after=b"", limit=99)
-        made = dict(zip(waiting, ((vector, 1) for vector in other.embed(list(waiting.values()))), strict=True))
-        assert store.save_reembedded(target, dict(list(made.items())[:1]))
-        assert not store.finish_reembed(target)
-        assert (store.reembed_target(), store.reembedded(), store.texts()) == (target, 1, len(waiting))
-        assert store.embedder() == EMBEDDER.identity
-        assert store.save_reembedded(target, made)
-        assert not store.save_reembedded(target._replace(embedder="another"), made)
-        assert store.finish_reembed(target)
-        assert (store.embedder(), store.info().dimension, store.reembed_target()) == (other.identity, 64, None)
-        held = store.vectors([key.rowid for key in store.candidates(None)])
-        assert set(held.values()) == {vector for vector, _ in made.values()}
 
     def test_new_words_replace_the_old_at_once(self) -> None:
         store = self.filled()

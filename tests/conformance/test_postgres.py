@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -27,13 +28,14 @@ from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
 from recall_core.conformance.__main__ import run
 from recall_core.deadline import within
+from recall_core.embed.hash import HashEmbedder
 from recall_core.maintain import embedders
 from recall_core.retrieve import pool
 from recall_core.rql.ast import Expr
 from recall_core.rql.match import match
 from recall_core.rql.parser import parse_filter
 from recall_core.store.port import Store
-from recall_core.store.values import JudgementRow, StoreCheck
+from recall_core.store.values import JudgementRow, ReembedTarget, StoreCheck
 from recall_core.testing import SearchConformance, WriteConformance
 from recall_core.testing.corpus import EMBEDDER, file_of, files, put, rows_of
 from recall_core.types import Root
@@ -212,6 +214,44 @@ def test_lost_connection_leaves_no_part_of_a_batch(store: Store, url: str) -> No
     other.close()
 
 
+def test_batch_is_known_after_a_connection_lost_in_commit(store: Store, url: str) -> None:
+    other = open_again(url)
+    setting = "ALTER SYSTEM {} synchronous_standby_names"
+
+    def lose_after_commit() -> None:
+        """End the process that has committed and waits for a replica, which never comes."""
+        killer: Any = open_again(url)
+        while not killer.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        ):
+            time.sleep(0.01)
+        for sql in (setting.format("RESET"), "SELECT pg_reload_conf()"):
+            killer.execute(sql)
+        killer.close()
+
+    for sql in (f"{setting.format('SET')} = 'absent'", "SELECT pg_reload_conf()"):
+        cast(Any, other).execute(sql)
+    thread = threading.Thread(target=lose_after_commit)
+    thread.start()
+    before = store.generation()
+    put(store, file_of("new.txt", ["new"]))
+    thread.join()
+    assert (other.generation(), other.document_at("new.txt") is not None) == (before + 1, True)
+    changes = store.changes()
+    put(other, file_of("newer.txt", ["newer"]))
+    assert store.changes() == changes + 1
+
+    def lose_before_commit() -> None:
+        with store.writer() as writer:
+            writer.put(file_of("newest.txt", ["newest"]))
+            writer.finish()
+            terminate(store, other)
+
+    assert code_of(lose_before_commit) == "server_lost"
+    assert other.document_at("newest.txt") is None
+    other.close()
+
+
 def test_next_question_opens_a_lost_connection_again(store: Store, url: str) -> None:
     other, before = open_again(url), store.info()
     for _ in range(2):
@@ -221,6 +261,23 @@ def test_next_question_opens_a_lost_connection_again(store: Store, url: str) -> 
             assert store.info() == before
     put(store, file_of("new.txt", ["new"]))
     assert other.document_at("new.txt") is not None
+    other.close()
+
+
+def test_reader_keeps_its_vectors_while_others_replace_them(store: Store, url: str) -> None:
+    other, new = open_again(url), HashEmbedder(64)
+    target = ReembedTarget(new.identity, new.dimension, "recall reembed")
+    rowids = [key.rowid for key in store.candidates(None)]
+    before = other.vectors(rowids)
+    store.begin_reembed(target)
+    texts = store.texts_to_reembed(after=b"", limit=99)
+    made = zip(texts, ((vector, 1) for vector in new.embed(list(texts.values()))), strict=True)
+    assert store.save_reembedded(target, dict(made))
+    with other.reading():
+        assert other.embedder() == EMBEDDER.identity
+        assert store.finish_reembed(target)
+        assert (other.embedder(), other.vectors(rowids)) == (EMBEDDER.identity, before)
+    assert {len(each) for each in other.vectors(rowids).values()} == {4 * 64}
     other.close()
 
 
@@ -347,6 +404,9 @@ def test_commands_work_on_a_collection(url: str, tmp_path: Path, monkeypatch: py
         ["stats"],
         ["doctor"],
         ["sync"],
+        ["reembed", "hash", "--set", "embedding_dim=64"],
+        ["search", "quokka"],
+        ["doctor"],
         ["rm", "--purge", "b.txt"],
         ["export"],
         ["status"],
@@ -394,28 +454,51 @@ def test_copy_there_and_back_is_equal(tmp_path: Path, url: str) -> None:
             assert len(back.store.given_vectors()) == 1
 
 
-def test_killed_copy_leaves_an_empty_store(tmp_path: Path, url: str) -> None:
+COPY = """
+import sys
+from recall_core import Recall
+from recall_core.maintain import transfer
+transfer._BATCH_CHUNKS = 20
+Recall.open(sys.argv[1]).copy(sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_killed_copy_is_invisible_and_continues(tmp_path: Path, url: str, is_file: bool) -> None:
     filled(tmp_path, "hash", 300)
-    command = [sys.executable, "-m", "recall_core", "copy", str(tmp_path), url]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        store = when_busy(process, url)
-        process.kill()
-    assert (store.info().documents, store.generation()) == (0, 0)
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    target = str(tmp_path / "copy.db") if is_file else url
+    kind, where = store_url(target)
+    part = store_kind(kind).unfinished(where)
     with Recall.open(start=tmp_path) as recall:
-        assert store.info().digest == recall.store.info().digest
-    store.close()
+        for is_changed in (False, True):
+            kill_copy(str(tmp_path), target, part)
+            assert code_of(lambda: Recall.open(target)) == "no_store"
+            with closing(store_kind(kind).open(part)) as begun:
+                before = begun.generation()
+                assert 0 < begun.info().documents < recall.store.info().documents
+            if is_changed:
+                with recall.store.writer() as writer:
+                    writer.tombstone([next(recall.store.live_files()).path])
+            recall.copy(target)
+            with Recall.open(target) as copied:
+                assert exported(copied) == exported(recall)
+                assert (copied.store.generation() > before) != is_changed
+            assert code_of(lambda: store_kind(kind).open(part)) == "no_store"
+            assert code_of(lambda: recall.copy(target)) == "store_exists"
+            store_kind(kind).discard(where)
 
 
-def when_busy(process: subprocess.Popen[bytes], url: str) -> Store:
-    """Open a collection as soon as a process writes it."""
-    while process.poll() is None:
-        with suppress(RecallError):
-            store = open_again(url)
-            while process.poll() is None and not busy(store):
-                time.sleep(0.002)
-            return store
-    raise AssertionError("the copy ended before it could be killed")
+def kill_copy(source: str, target: str, part: str) -> None:
+    """Kill a copy after some of its transactions."""
+    kind = store_kind(store_url(target).kind)
+    command = [sys.executable, "-c", COPY, source, target]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            with suppress(RecallError), closing(kind.open(part)) as begun:
+                while process.poll() is None and begun.generation() < 4:
+                    time.sleep(0.002)
+                process.kill()
+    assert process.returncode < 0, "the copy ended before it could be killed"
 
 
 @pytest.mark.timeout(1_800)

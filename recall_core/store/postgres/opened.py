@@ -176,6 +176,7 @@ _LOST = ("08", "57P", "25P03")
 """Beginnings of the codes of a lost connection, a server that ends, and one that ended an idle connection."""
 _PRIMARY = "add target_session_attrs=read-write to its URL, and name a user who may write"
 _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
+    (errors.DuplicateSchema, StoreError, "store_exists", "{path} already exists.", Hint("stats", store="URL")),
     (
         (errors.LockNotAvailable, errors.DeadlockDetected, errors.SerializationFailure),
         StoreLocked,
@@ -301,7 +302,7 @@ class OpenCollection:
     def writing(self) -> Generator[None, None, None]:
         """Open a write transaction, the only one in this collection.
 
-        Raises StoreLocked, StoreError `read_only`, `store_replaced`.
+        Raises StoreLocked, StoreError `read_only`, `store_replaced`; `server_lost` if nothing was written.
         """
         if not self.writable:
             message = f"{self.path} is a replica, which cannot be written."
@@ -313,18 +314,33 @@ class OpenCollection:
                 wait = int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
                 self.execute("SELECT set_config('lock_timeout', %s, true)", (str(wait),))
                 self.execute(LOCK, (self.address.schema,))
-                commits = self.execute(
-                    "UPDATE store SET commits = commits + 1 WHERE born = %s RETURNING 1", (self._born,)
-                )
-                if not commits:
+                batch = self.execute(_ADVANCE, (self._born,))
+                if not batch:
                     message = f"{self.path} was replaced while it was open; nothing was written."
                     raise StoreError("store_replaced", message, hint="open it again")
                 yield
-                self.execute("COMMIT")
+                self._commit(batch[0][0])
                 self._own_commits += 1
             finally:
                 self._is_writing = False
                 self._roll_back()
+
+    def _commit(self, batch: str) -> None:
+        """Commit. If the connection is lost meanwhile, ask the server whether it did.
+
+        batch: the transaction's number.
+        """
+        try:
+            self.execute("COMMIT")
+        except StoreError:
+            if not self.db.broken:
+                raise
+            self.db = connect(self.address)
+            with translated(self.path, self.db):
+                self.db.execute(LOCK, (self.address.schema,))  # waits until the lost transaction has ended
+                status = self.db.execute("SELECT pg_xact_status(%s::xid8)", (batch,)).fetchone()
+            if status != ("committed",):
+                raise
 
     def _roll_back(self) -> None:
         if self.db.info.transaction_status != pq.TransactionStatus.IDLE:
@@ -377,6 +393,7 @@ SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind = 'r'
 """
 _IS_THERE = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
+_ADVANCE = "UPDATE store SET commits = commits + 1 WHERE born = %s RETURNING pg_current_xact_id()::text"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 
 
@@ -406,5 +423,24 @@ def drop_collection(where: str) -> None:
     try:
         with translated(address.path, db):
             db.execute(f"DROP SCHEMA IF EXISTS {address.quoted} CASCADE".encode())
+    finally:
+        db.close()
+
+
+def unfinished(where: str) -> str:
+    """Return where the collection `NAME.part` is."""
+    address = address_of(where)
+    rest = address.conninfo.removeprefix("postgresql:")
+    name = urls.urlencode({"collection": f"{address.schema.removeprefix('recall_')}.part"}, quote_via=urls.quote)
+    return f"{rest}{'&' if '?' in rest else '?'}{name}"
+
+
+def publish(where: str) -> None:
+    """Rename `NAME.part` to NAME. Raises StoreError `store_exists`."""
+    address, part = address_of(where), address_of(unfinished(where))
+    db = connect(address)
+    try:
+        with translated(address.path, db):
+            db.execute(f"ALTER SCHEMA {part.quoted} RENAME TO {address.quoted}".encode())
     finally:
         db.close()

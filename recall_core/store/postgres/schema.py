@@ -46,7 +46,10 @@ CREATE TABLE store(
   last_chunk bigint NOT NULL DEFAULT 0,
   told_skips TEXT NOT NULL DEFAULT '',
   purge TEXT[],
-  purged TEXT NOT NULL DEFAULT ''
+  purged TEXT NOT NULL DEFAULT '',
+  next_embedder TEXT,
+  next_dimension integer,
+  next_command TEXT
 );
 
 CREATE TABLE root(
@@ -124,9 +127,9 @@ CREATE INDEX chunk_number ON chunk(number);
 CREATE INDEX chunk_id ON chunk(id);
 CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
 CREATE INDEX chunk_text_hash ON chunk(text_hash);
-CREATE INDEX chunk_terms ON chunk USING gin(terms) WHERE is_live;
+CREATE INDEX chunk_terms ON chunk USING gin(terms) WITH (gin_pending_list_limit = 16384) WHERE is_live;
 
-CREATE TABLE term(term TEXT PRIMARY KEY, df bigint NOT NULL);
+CREATE TABLE term(term TEXT PRIMARY KEY, df bigint NOT NULL) WITH (fillfactor = 50);
 
 CREATE TABLE embedding(
   doc_id TEXT NOT NULL,
@@ -141,6 +144,7 @@ CREATE INDEX embedding_number ON embedding(number);
 CREATE TABLE vector_cache(
   text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL
 );
+CREATE TABLE next_vector(text_hash bytea PRIMARY KEY, embedding vector, windows integer NOT NULL);
 
 CREATE TABLE judged_query(id TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE judgement(
@@ -152,7 +156,9 @@ CREATE TABLE judgement(
 body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
 
 Terms and counts stay in the row itself, because every search for words reads them. So do the short keys: a row above
-2 KB would lose them to another table, and every join would read them there."""
+2 KB would lose them to another table, and every join would read them there. The index of terms merges new rows 16 MB
+at a time, and pages of `term` have room for the next count: both make writing faster. `next_vector` has the vectors
+of an unfinished reembed."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""

@@ -14,7 +14,6 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
 from recall_core.store.care import Maintenance
-from recall_core.store.postgres.catalog import PostgresCatalog
 from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, Compiler, holds, is_native
 from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
@@ -25,8 +24,11 @@ from recall_core.store.postgres.opened import (
     connect,
     drop_collection,
     make_collection,
+    publish,
+    unfinished,
 )
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, GIVEN, row_of
+from recall_core.store.postgres.reembedding import PostgresReembed
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.funnel import count_one_by_one
@@ -90,7 +92,7 @@ WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
 """
 
 
-class PostgresStore(PostgresCatalog):
+class PostgresStore(PostgresReembed):
     """A collection in Postgres; see store.port.Store. One connection; use one in each thread.
 
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
@@ -329,7 +331,7 @@ class PostgresStore(PostgresCatalog):
             self._asked = self.state(), self._blocks  # the index makes it needless to read every vector
             self.execute(_SCAN, (str(min(max(k, 1), _MOST_CANDIDATES)),))
             source, params = self._vectors_of(where)
-            sql = f"SELECT v.number FROM {source} ORDER BY v.embedding <=> %s LIMIT {k}"
+            sql = f"SELECT v.number FROM {source} ORDER BY v.embedding::vector({len(vector)}) <=> %s LIMIT {k}"
             rows = self.execute(sql, (*params, VectorBytes(vector)))
             return [number for (number,) in rows]
 
@@ -457,7 +459,7 @@ class PostgresStore(PostgresCatalog):
         """Return the day of the last purge of old sessions; see `store.care.Maintenance`."""
         return int(self.execute("SELECT retention_day FROM store")[0][0])
 
-    reembed_target = reindex_target = staticmethod(lambda: None)
+    reindex_target = staticmethod(lambda: None)
     """None can have begun."""
 
     wrong_signatures = staticmethod(lambda: 0)
@@ -478,7 +480,8 @@ class PostgresStore(PostgresCatalog):
         with self.writing():
             self.execute(f"DROP INDEX IF EXISTS {_INDEX}")
             if wanted is not None:
-                self.execute(f"CREATE INDEX {_INDEX} ON embedding USING hnsw(embedding vector_cosine_ops)")
+                indexed = f"(embedding::vector({self.info().dimension})) vector_cosine_ops"  # reembed frees the type
+                self.execute(f"CREATE INDEX {_INDEX} ON embedding USING hnsw({indexed})")
         return True
 
     def compact(self) -> int:
@@ -486,6 +489,7 @@ class PostgresStore(PostgresCatalog):
         with self.writing():
             gone = len(self.execute("DELETE FROM document WHERE NOT is_live RETURNING 1"))
             self.execute("DELETE FROM vector_cache")
+            self.execute("DELETE FROM next_vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
             self.execute("UPDATE store SET tombstones = 0")
         return gone
 
@@ -495,7 +499,7 @@ class PostgresStore(PostgresCatalog):
         The server's log, its replicas and its backups keep the text as long as they are configured to.
         """
         self.compact()
-        for table in ("document", "chunk", "embedding", "vector_cache", "term"):
+        for table in ("document", "chunk", "embedding", "vector_cache", "next_vector", "term"):
             self.execute(f"VACUUM {table}")
         with self.writing():
             self.execute("UPDATE store SET purge = NULL")
@@ -536,6 +540,8 @@ class PostgresKind:
         return open_store(where)
 
     discard = staticmethod(drop_collection)
+    unfinished = staticmethod(unfinished)
+    publish = staticmethod(publish)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("aside", "recover"):

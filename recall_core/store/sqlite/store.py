@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
-from recall_core import store
-from recall_core.errors import StoreCorrupt, StoreError
+from recall_core import files, store
+from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
 from recall_core.paths import PRIVATE
 from recall_core.rank.bm25 import idf
 from recall_core.rql.ast import Expr, OrderKey
@@ -448,6 +449,23 @@ class SqliteKind:
     open = staticmethod(open_store)
     create = staticmethod(create_store)
     discard = staticmethod(discard)
+
+    def unfinished(self, where: str) -> str:
+        """Return the path with the suffix `.part`."""
+        return f"{where}.part"
+
+    def publish(self, where: str) -> None:
+        """Rename the closed file of `unfinished`. Raises StoreError `store_exists`, StoreLocked."""
+        part = Path(self.unfinished(where))
+        if Path(f"{part}-wal").exists():
+            message = f"{part} is being written by another process."
+            raise StoreLocked("store_locked", message, hint="wait for it and try again")
+        try:
+            files.put_new(part, Path(where))
+            part.unlink(missing_ok=True)
+        except FileExistsError as error:
+            hint = Hint("stats", store=where)
+            raise StoreError("store_exists", f"{where} already exists.", hint=hint) from error
 
     @contextmanager
     def aside(self, where: str) -> Iterator[Store]:
