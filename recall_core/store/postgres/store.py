@@ -331,7 +331,8 @@ class PostgresStore(PostgresReembed):
             self._asked = self.state(), self._blocks  # the index makes it needless to read every vector
             self.execute(_SCAN, (str(min(max(k, 1), _MOST_CANDIDATES)),))
             source, params = self._vectors_of(where)
-            sql = f"SELECT v.number FROM {source} ORDER BY v.embedding::vector({len(vector)}) <=> %s LIMIT {k}"
+            indexed = f"v.embedding::vector({len(vector) // 4})"
+            sql = f"SELECT v.number FROM {source} ORDER BY {indexed} <=> %s LIMIT {k}"
             rows = self.execute(sql, (*params, VectorBytes(vector)))
             return [number for (number,) in rows]
 
