@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     import csv
     import difflib
     import hashlib
+    import multiprocessing
     import shutil
     import subprocess
     import tomllib
     import traceback
     import zlib
     from collections.abc import Callable
+    from concurrent import futures
     from importlib import metadata
     from urllib import parse as urls
 
@@ -34,10 +36,12 @@ __all__ = [
     "attach",
     "csv",
     "difflib",
+    "futures",
     "hashlib",
     "httpx",
     "metadata",
     "msgspec",
+    "multiprocessing",
     "np",
     "shutil",
     "sockets",
@@ -80,7 +84,13 @@ class _Lazy(ModuleType):
         return value
 
 
-_NAMES = {"metadata": "importlib.metadata", "np": "numpy", "sockets": "_socket", "urls": "urllib.parse"}
+_NAMES = {
+    "futures": "concurrent.futures",
+    "metadata": "importlib.metadata",
+    "np": "numpy",
+    "sockets": "_socket",
+    "urls": "urllib.parse",
+}
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -52,7 +52,6 @@ STORE_KINDS: dict[str, str] = {
 STORE_GROUP = "recall.store"
 """The entry points of plug-ins, each a StoreKind, for names that are not built in."""
 
-_CITUS = "recall init --citus --store postgresql://HOST/DATABASE"
 _WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
 
 
@@ -351,7 +350,11 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         raise ConfigError("password_in_settings", message, hint="export PGPASSWORD=…, or write it into ~/.pgpass")
     mode, citus = options.get("mode", PRIVATE), options.get("citus", False)
     if citus and url.kind != "postgresql":
-        raise UsageError("conflicting_flags", "--citus is for a store in Postgres.", hint=_CITUS)
+        raise UsageError(
+            "conflicting_flags",
+            "Citus distributes only stores in Postgres.",
+            hint=Hint("init", citus=True, store="URL"),
+        )
     store = _make(url, config, mode) if is_new else create(url, config, mode)
     try:
         if citus:

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
-from recall_core import evaluate, ingest, maintain, paths, views
+from recall_core import evaluate, maintain, paths, views
 from recall_core.api.engine import MEGABYTE, Engine, StoredVectors
 from recall_core.api.stores import store_kind, store_url
 from recall_core.config import COMMIT_SECONDS, DAY_NS, FILE_NAME, Config, GivenSettings, load, override
@@ -47,7 +47,7 @@ from recall_core.ingest.kinds import missing_packages
 from recall_core.ingest.parse import PLUG_INS, check_name, missing_plug_ins
 from recall_core.ingest.reader import RawFile
 from recall_core.ingest.targets import belongs, check_labels
-from recall_core.ingest.vectors import Pace, embed_in_calls
+from recall_core.ingest.vectors import InProcesses, Pace, embed_in_calls
 from recall_core.paths import os_path_of, shorten
 from recall_core.ports import Embedder
 from recall_core.retrieve.asking import Ask
@@ -355,7 +355,8 @@ def add(
     with ExitStack() as stack:
         embedder: Embedder = engine.embedder
         if how.get("executor") == "process":
-            embedder = stack.enter_context(ingest.embed_processes.InProcesses(embedder, engine.usable))
+            embedder = workers = InProcesses(embedder, engine.usable)
+            stack.callback(workers.pool.shutdown, cancel_futures=True)
         events = pipeline.ingest(
             targets,
             template=template,

@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.ingest import discover, embed_processes, metadata, watch
+    from recall_core.ingest import discover, metadata, watch
 else:
     __getattr__ = attach(__name__)

@@ -1,14 +1,22 @@
-"""Vectors for texts: find missing ones, size the embedder's calls, and check its answers."""
+"""Vectors for texts: find missing ones, size the embedder's calls, spread them, and check the answers."""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Thread
 from time import monotonic
 from typing import NamedTuple
 
-from recall_core.config import COMMIT_SECONDS
-from recall_core.errors import EmbedError, StoreError
+from recall_core._lazy import futures, multiprocessing
+from recall_core.config import COMMIT_SECONDS, Config
+from recall_core.embed.registry import embedder_of
+from recall_core.errors import EmbedError, StoreError, UsageError
+from recall_core.ingest.parse.worker import cores
+from recall_core.ingest.parse.worker_process import end_with
 from recall_core.ports import Embedder
+from recall_core.shell import REST, Hint
 from recall_core.store.port import Store
 from recall_core.store.values import find_flaws
 from recall_core.text import embedded_text
@@ -83,6 +91,64 @@ def embed_in_calls(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -
         pace.note(cost(batch), monotonic() - began, is_full=count < len(waiting))
         yield dict(zip(hashes[:count], answers, strict=True))
         hashes, waiting = hashes[count:], waiting[count:]
+
+
+class InProcesses:
+    """Computes the vectors of an embedder in worker processes, one for each processor. Use it from one thread.
+
+    Every worker loads the embedder again, by its identity and these settings. The first call starts the workers.
+    Raises UsageError `conflicting_flags` for an embedder that calls a server, where workers gain nothing.
+    """
+
+    def __init__(self, embedder: Embedder, config: Config) -> None:
+        if tokens_of(embedder) is not None:
+            message = f"{embedder.identity} is computed by a server, not by worker processes."
+            raise UsageError("conflicting_flags", message, hint=Hint("add", REST))
+        self._embedder = embedder
+        self.identity, self.dimension, self.max_input = embedder.identity, embedder.dimension, embedder.max_input
+        self.windows = embedder.windows
+        self.pool = futures.ProcessPoolExecutor(
+            cores(),
+            multiprocessing.get_context("spawn"),  # a fork copies locks that other threads hold
+            initializer=_begin,
+            initargs=(os.getpid(), embedder.identity, config),
+        )
+
+    def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
+        """Return one vector per text, in order; see ports.Embedder.
+
+        Raises EmbedError `embedder_failed` if a worker ends, and the errors of the embedder.
+        """
+        count = -(-len(texts) // cores())
+        parts = [texts[start : start + count] for start in range(0, len(texts), count or 1)]
+        try:
+            # Workers inherit the mask: Ctrl-C reaches them too, but the parent ends them.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                answers = self.pool.map(_embed, parts, [is_query] * len(parts))
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            return [vector for vectors in answers for vector in vectors]
+        except futures.BrokenExecutor as error:
+            message = f"A worker process of {self.identity} ended before it returned its vectors."
+            raise EmbedError("embedder_failed", message, hint=Hint("add", REST)) from error
+
+
+def _begin(parent: int, identity: str, config: Config) -> None:
+    """Prepare a worker, which ends with its parent."""
+    Thread(target=end_with, args=(parent,), daemon=True).start()
+    global _loading  # noqa: PLW0603 - one embedder for each worker process
+    _loading = identity, config
+
+
+_loading: tuple[str, Config]
+_loaded: list[Embedder] = []
+
+
+def _embed(texts: Sequence[str], is_query: bool) -> list[Vector]:
+    if not _loaded:  # not in `_begin`, whose errors do not reach the parent
+        _loaded.append(embedder_of(*_loading))
+    return _loaded[0].embed(texts, is_query=is_query)
 
 
 def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:

@@ -359,6 +359,13 @@ def test_index_of_vectors_is_made_and_used_on_request(
         assert asked(recall) == ([(False, "exact", None)] * 3, results)
         assert "signatures" not in recall.compact()["compacted"]
         assert cast(Any, recall.store).signing() is None
+    toml.write_text(toml.read_text() + 'vector_index = "hnsw"\n')
+    with Recall.open(start=tmp_path) as recall:
+        for _ in recall.reembed("hash", ("embedding_dim=32",)):
+            pass
+        recall.compact()
+        used, results = asked(recall)
+        assert used == [(False, "hnsw", 61), (False, "hnsw", 11), (False, "hnsw", 1)]
 
 
 def uses_of(store: Any) -> int:

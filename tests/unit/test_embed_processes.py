@@ -15,7 +15,7 @@ from recall_core import Recall, RecallError
 from recall_core.config import Config
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import EmbedError, UsageError
-from recall_core.ingest.embed_processes import InProcesses
+from recall_core.ingest.vectors import InProcesses
 from recall_core.types import Root
 
 TEXTS = ["red fish", "", "色 blue", "the of and", "one fish two fish " * 400]
@@ -39,7 +39,8 @@ def test_workers_give_the_bytes_of_one_process(tmp_path: Path) -> None:
             rowids = [key.rowid for key in recall.store.candidates(None)]
             digests.append((recall.store.info().digest, recall.store.vectors(rowids)))
     assert digests[0] == digests[1]
-    with InProcesses(own := HashEmbedder(64), Config()) as embedder:
+    embedder = InProcesses(own := HashEmbedder(64), Config())
+    with embedder.pool:
         assert embedder.embed(TEXTS) == own.embed(TEXTS)
         assert embedder.embed([]) == []
 
@@ -47,15 +48,17 @@ def test_workers_give_the_bytes_of_one_process(tmp_path: Path) -> None:
 def test_error_in_a_worker_is_the_error_of_the_embedder() -> None:
     embedder = HashEmbedder(64)
     embedder.identity = "absent-1:64"
-    with InProcesses(embedder, Config()) as processes, pytest.raises(EmbedError) as raised:
+    processes = InProcesses(embedder, Config())
+    with processes.pool, pytest.raises(EmbedError) as raised:
         processes.embed(TEXTS)
     assert (raised.value.code, raised.value.hint is None) == ("embedder_unavailable", False)
 
 
 def test_worker_that_dies_is_a_coded_error() -> None:
-    with InProcesses(HashEmbedder(64), Config()) as processes:
+    processes = InProcesses(HashEmbedder(64), Config())
+    with processes.pool:
         processes.embed(TEXTS)
-        for pid in processes._pool._processes:
+        for pid in processes.pool._processes:
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(RecallError) as raised:
             processes.embed(TEXTS)

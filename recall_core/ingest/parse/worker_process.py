@@ -100,7 +100,7 @@ def main(requests: int, replies: int, parent: int, most: int, *, dies_with_threa
         import ctypes  # noqa: PLC0415 - needed only here
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    Thread(target=_watch, args=(parent,), daemon=True).start()
+    Thread(target=end_with, args=(parent,), daemon=True).start()
     decoder = msgspec.msgpack.Decoder(FileTask)
     parsers: dict[str, Parser] = {}
     with open(requests, "rb") as incoming, open(replies, "wb", buffering=0) as outgoing:
@@ -113,7 +113,8 @@ def main(requests: int, replies: int, parent: int, most: int, *, dies_with_threa
             signal.alarm(0)
 
 
-def _watch(parent: int) -> NoReturn:
+def end_with(parent: int) -> NoReturn:
+    """End this process as soon as its parent has ended. Run it in a thread."""
     while os.getppid() == parent:
         sleep(_LOOK_SECONDS)
     os._exit(1)
