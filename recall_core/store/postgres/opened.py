@@ -266,10 +266,10 @@ class OpenCollection:
             try:
                 self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 self._is_reading, self._blocks = True, self._blocks + 1
+                self._state_read = self._info_read = self._words_read = None
                 yield
             finally:
                 self._is_reading = False
-                self._state_read = self._info_read = self._words_read = None
                 self._roll_back()
 
     @contextmanager
