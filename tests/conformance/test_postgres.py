@@ -281,6 +281,15 @@ def test_reader_keeps_its_vectors_while_others_replace_them(store: Store, url: s
     other.close()
 
 
+def test_block_reads_nothing_from_before_it(store: Store, url: str) -> None:
+    other = open_again(url)
+    before = other.info(), other.state(), other.analyzer
+    put(store, file_of("new.txt", ["new"]))
+    with other.reading():
+        assert (other.info(), other.state()) == (store.info(), store.state()) != before[:2]
+    other.close()
+
+
 def test_text_with_a_nul_is_refused_and_not_stored(store: Store) -> None:
     before = store.info()
     assert code_of(lambda: put(store, file_of("nul.txt", ["a\0b"]))) == "text_unstorable"
