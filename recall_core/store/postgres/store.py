@@ -89,7 +89,7 @@ class PostgresStore(PostgresCatalog):
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
-    capabilities: frozenset[Capability] = frozenset({"estimates", "replicas"})
+    capabilities: frozenset[Capability] = frozenset({"estimates"})
     is_native = staticmethod(is_native)
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:
