@@ -36,9 +36,10 @@ _LONGEST = 4_000
 """Most characters of a message. Quoted input has no limit of its own."""
 _LONGEST_LINE = 160
 """Characters of a query line shown around an error."""
-_SECRETS = re.compile(
+SECRETS = re.compile(
     r"(?i)((?<=://)[^\s/?#:@]*:|(?<![a-z])(?:pass(?:word|wd|phrase)?|pwd)=)((?<=:)\S*(?=@)|(?<==)(?:'[^']*'?|[^\s&;]*))"
 )
+"""Passwords in URLs and connection strings; group 1 is what precedes one."""
 
 
 class RecallError(Exception):
@@ -67,12 +68,8 @@ class RecallError(Exception):
 def _clip(text: str) -> str:
     """Return the text as valid Unicode, without the password of a URL, cut to `_LONGEST` characters."""
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    return hide_passwords(text.encode("utf-8", "backslashreplace").decode())
-
-
-def hide_passwords(text: str) -> str:
-    """Return the text without passwords in URLs and connection strings."""
-    return _SECRETS.sub(r"\1…", text)
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return SECRETS.sub(r"\1…", text)
 
 
 class UsageError(RecallError):

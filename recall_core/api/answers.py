@@ -135,7 +135,7 @@ def sweep(
 def refresh(engine: Engine, ask: Ask) -> None:
     """Update the store, or wait for a replica, if the query wants that. Vectors from earlier queries are saved."""
     engine.keep_vectors()
-    if ask.snapshot is not None and "replicas" in engine.store.capabilities:
+    if ask.snapshot is not None:
         engine.store.catch_up(ask.snapshot)
     if ask.fresh:
         for _ in api.write.sync(engine):

@@ -20,7 +20,7 @@ from recall_core._lazy import hashlib, metadata, urls
 from recall_core.config import SYNCING, Config, SettingValue, assignments, to_toml
 from recall_core.embed import providers, registry
 from recall_core.embed.registry import KINDS
-from recall_core.errors import ConfigError, hide_passwords, why_unread
+from recall_core.errors import SECRETS, ConfigError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.shell import REST, Hint
 from recall_core.text import COUNTER_GROUP, ESTIMATES, one_line
@@ -400,7 +400,7 @@ def _strip_secrets(url: str) -> str:
         return url
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     is_bare = parts.netloc.endswith("@")  # a host in the query; urllib drops the slashes
-    return hide_passwords(shown.replace(":", "://", 1) if is_bare else shown)
+    return SECRETS.sub(r"\1…", shown.replace(":", "://", 1) if is_bare else shown)
 
 
 def _place() -> Path | None:

@@ -212,7 +212,7 @@ class Catalog(Protocol):
     def catch_up(self, digest: str) -> None:
         """Wait, for a bounded time, until a replica has this digest or one that begins like this.
 
-        Only for stores with the capability `replicas`. Raises SnapshotMismatch `replica_behind`.
+        Returns at once if the store is not a replica. Raises SnapshotMismatch `replica_behind`.
         """
 
     def generation(self) -> int:

@@ -118,9 +118,8 @@ Level = Literal["search", "write", "care"]
 """search: `port.Search` and `port.Catalog`. write: `Store.writer`, judgements, compact and purge. care: the rest of
 `care.Maintenance`."""
 
-Capability = Literal["lexical_fts", "estimates", "signatures", "hnsw", "replicas"]
-"""lexical_fts: the store can run a RawQuery in its own full-text syntax. replicas: it may lag behind another, and has
-`catch_up`."""
+Capability = Literal["lexical_fts", "estimates", "signatures", "hnsw"]
+"""lexical_fts: the store can run a RawQuery in its own full-text syntax."""
 
 
 class Signing(NamedTuple):

@@ -29,6 +29,7 @@ OLDEST_VECTOR = (0, 8)
 _LONGEST_NAME = 56
 """Bytes of a collection's name: Postgres cuts names of schemas at 63 bytes, and ours begin with `recall_`."""
 _URL = "postgresql://HOST/DATABASE?collection=NAME"
+_INTERRUPTED = "interrupted", "The query was interrupted."
 _INSTALL = "CREATE EXTENSION vector"
 
 
@@ -257,7 +258,7 @@ class OpenCollection:
         """Return every row of one statement. Errors become RecallErrors."""
         with self.guard.turn(), self.translated():
             if self._is_ended:
-                raise _interrupted()
+                raise Interrupted(*_INTERRUPTED, hint="run it again")
             deadline.check()
             if self.db.broken and not (self._is_reading or self._is_writing):
                 self.db = connect(self.address)
@@ -279,7 +280,7 @@ class OpenCollection:
             except errors.QueryCanceled as error:
                 deadline.check()
                 if self._is_interrupted:
-                    raise _interrupted() from error
+                    raise Interrupted(*_INTERRUPTED, hint="run it again") from error
                 raise
 
     @contextmanager
@@ -395,10 +396,6 @@ JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relkind
 _IS_THERE = "SELECT 1 FROM pg_namespace WHERE nspname = %s"
 _ADVANCE = "UPDATE store SET commits = commits + 1 WHERE born = %s RETURNING pg_current_xact_id()::text"
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-
-
-def _interrupted() -> Interrupted:
-    return Interrupted("interrupted", "The query was interrupted.", hint="run it again")
 
 
 def make_collection(address: Address, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:

@@ -98,7 +98,7 @@ class PostgresStore(PostgresReembed):
     Raises UsageError `not_offered` for what belongs to the level `care`, and for capabilities that it lacks.
     """
 
-    capabilities: frozenset[Capability] = frozenset({"estimates", "hnsw", "replicas"})
+    capabilities: frozenset[Capability] = frozenset({"estimates", "hnsw"})
     is_native = staticmethod(is_native)
 
     def __init__(self, db: psycopg.Connection, address: Address) -> None:

@@ -285,6 +285,9 @@ class OpenStore:
             except apsw.InterruptError:
                 self.db.execute(sql)
 
+    def catch_up(self, digest: str) -> None:
+        """Do nothing: a file is never a replica."""
+
     def changes(self) -> int:
         """Return a number that changes after any other connection commits."""
         return int(self.execute("PRAGMA data_version")[0][0])
