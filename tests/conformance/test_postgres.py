@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
-from random import Random
 from typing import Any, cast
 
 import pytest
@@ -515,37 +514,6 @@ def kill_copy(source: str, target: str, part: str) -> None:
                     time.sleep(0.002)
                 process.kill()
     assert process.returncode < 0, "the copy ended before it could be killed"
-
-
-@pytest.mark.timeout(1_800)
-def test_killed_processes_leave_only_whole_batches(
-    url: str, tmp_path: Path, counted: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    kills, random = 100 if IS_NIGHTLY else 3, Random(7)
-    docs = tmp_path / "docs"
-    docs.mkdir()
-    Recall.init(settings={"store_path": url})
-    store = open_again(url)
-    command = [sys.executable, "-m", "recall_core", "add", "docs"]
-    codes: list[StoreCheck] = ["counts", "fulltext", "fulltext_rows", "vector_values", "texts", "ids", "digest"]
-    for kill in range(kills):
-        for number in range(30):
-            (docs / f"{number}.txt").write_text(f"Text {number} of round {kill}.\n" * 200, encoding="utf-8")
-        before = store.generation()
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            deadline = time.monotonic() + 20
-            while process.poll() is None and time.monotonic() < deadline and not busy(store):
-                time.sleep(0.01)
-            time.sleep(random.random() * 0.1)
-            process.kill()
-        assert store.generation() in (before, before + 1)
-        assert {code: store.check(code).severity for code in codes} == dict.fromkeys(codes, "ok")
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    texts = [store.text_of(doc_id) for path, _ in store.document_files() if (doc_id := store.document_at(path))]
-    assert sorted(texts) == sorted(path.read_text(encoding="utf-8") for path in docs.iterdir())
-    store.close()
-    counted("postgres", "add", kills=kills)
 
 
 def busy(store: Any) -> bool:

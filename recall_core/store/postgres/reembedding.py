@@ -40,6 +40,10 @@ _RECORD = """
 UPDATE store SET generation = generation + 1, embedder = next_embedder, dimension = next_dimension,
   vectors = (SELECT count(*) FROM embedding), windowed = (SELECT count(*) FROM embedding WHERE windows > 1)
 """
+_CLEAR = (
+    "DELETE FROM next_vector",
+    "UPDATE store SET next_embedder = NULL, next_dimension = NULL, next_command = NULL",
+)
 
 
 class PostgresReembed(PostgresCatalog):
@@ -65,7 +69,8 @@ class PostgresReembed(PostgresCatalog):
     def drop_reembed(self) -> None:
         """Delete the vectors of an unfinished reembed."""
         with self.writing():
-            self._clear()
+            for statement in _CLEAR:
+                self.execute(statement)
 
     def texts(self) -> int:
         """Return the number of distinct texts of live chunks."""
@@ -99,14 +104,11 @@ class PostgresReembed(PostgresCatalog):
             self.execute(_SWITCH)
             self.execute("DELETE FROM vector_cache")
             self.execute(_RECORD)
-            self._clear()
+            for statement in _CLEAR:
+                self.execute(statement)
         return True
 
     def _is_next(self, target: ReembedTarget) -> bool:
         """Return True if the unfinished reembed has this target."""
         found = self.reembed_target()
         return found is not None and found[:2] == target[:2]
-
-    def _clear(self) -> None:
-        self.execute("DELETE FROM next_vector")
-        self.execute("UPDATE store SET next_embedder = NULL, next_dimension = NULL, next_command = NULL")
