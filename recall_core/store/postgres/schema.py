@@ -119,7 +119,9 @@ CREATE TABLE chunk(
 );
 ALTER TABLE chunk
   ALTER terms SET STORAGE main, ALTER in_title SET STORAGE main, ALTER in_body SET STORAGE main,
-  ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external;
+  ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external,
+  ALTER terms SET STATISTICS 0, ALTER in_title SET STATISTICS 0, ALTER in_body SET STATISTICS 0,
+  ALTER text SET STATISTICS 0, ALTER title_words SET STATISTICS 0, ALTER body_words SET STATISTICS 0;
 CREATE INDEX chunk_number ON chunk(number);
 CREATE INDEX chunk_id ON chunk(id);
 CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
@@ -152,9 +154,9 @@ CREATE TABLE judgement(
 """The terms of a chunk are sorted; in_title and in_body have their occurrences, in the same order. title_words and
 body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
 
-Terms and counts stay in the row itself, because every search for words reads them. The index of terms merges new rows
-16 MB at a time, and pages of `term` have room for the next count: both make writing faster. `next_vector` has the
-vectors of an unfinished reembed."""
+Terms and counts stay in the row itself, because every search for words reads them. Three things make writing
+faster: the index of terms merges new rows 16 MB at a time, pages of `term` have room for the next count, and ANALYZE
+skips the long columns. `next_vector` has the vectors of an unfinished reembed."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""
