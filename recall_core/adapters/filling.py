@@ -707,7 +707,7 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "copy",
-        "Copy a store into a new file or a new collection on a server: everything or nothing.",
+        "Copy a store into a new file or collection: everything or nothing. Run it again to continue.",
         run=copy,
         prints=in_lines(transferred_lines),
         operand=Operand("FROM TO", "the store to copy and the new store, each a file or a URL", least=2, most=2),

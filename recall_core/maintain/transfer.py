@@ -340,17 +340,15 @@ def copy(source: Store, target: Store) -> TransferView | None:
     known = {file.path for file in target.files()}
     waiting: list[NewFile] = []
 
-    def write() -> None:
-        with target.writer() as writer:
-            for file in waiting:
-                writer.put(file)
-        waiting.clear()
-
-    def put(file: NewFile) -> None:
-        if file.path not in known:
+    def put(file: NewFile | None) -> None:
+        if file is not None and file.path not in known:
             waiting.append(file)
-        if sum(len(document.chunks) for each in waiting for document in each.documents) >= _BATCH_CHUNKS:
-            write()
+        chunks = sum(len(document.chunks) for each in waiting for document in each.documents)
+        if file is None or chunks >= _BATCH_CHUNKS:
+            with target.writer() as writer:
+                for each in waiting:
+                    writer.put(each)
+            waiting.clear()
 
     with source.reading(), open(os.devnull, "w", encoding="utf-8") as nowhere:
         made = source.info()
@@ -362,7 +360,7 @@ def copy(source: Store, target: Store) -> TransferView | None:
                 writer.put_root(each.root, is_active=each.is_active)
                 writer.leave_out(each.root, each.left_out)
         view = export(source, nowhere, also=put)
-        write()
+        put(None)
         with target.judging() as judging:
             for query, text in source.judged_queries().items():
                 judging.put_query(query, text)

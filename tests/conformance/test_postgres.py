@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from io import StringIO
 from pathlib import Path
+from random import Random
 from typing import Any, cast
 
 import pytest

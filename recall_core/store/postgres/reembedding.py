@@ -38,12 +38,9 @@ FROM chunk c JOIN next_vector n USING(text_hash) WHERE c.is_live AND n.embedding
 """
 _RECORD = """
 UPDATE store SET generation = generation + 1, embedder = next_embedder, dimension = next_dimension,
+  next_embedder = NULL, next_dimension = NULL, next_command = NULL,
   vectors = (SELECT count(*) FROM embedding), windowed = (SELECT count(*) FROM embedding WHERE windows > 1)
 """
-_CLEAR = (
-    "DELETE FROM next_vector",
-    "UPDATE store SET next_embedder = NULL, next_dimension = NULL, next_command = NULL",
-)
 
 
 class PostgresReembed(PostgresCatalog):
@@ -69,8 +66,8 @@ class PostgresReembed(PostgresCatalog):
     def drop_reembed(self) -> None:
         """Delete the vectors of an unfinished reembed."""
         with self.writing():
-            for statement in _CLEAR:
-                self.execute(statement)
+            self.execute("DELETE FROM next_vector")
+            self.execute("UPDATE store SET next_embedder = NULL, next_dimension = NULL, next_command = NULL")
 
     def texts(self) -> int:
         """Return the number of distinct texts of live chunks."""
@@ -94,7 +91,12 @@ class PostgresReembed(PostgresCatalog):
         return True
 
     def finish_reembed(self, target: ReembedTarget, *, may_replace_given: bool = False) -> bool:
-        """Replace the vectors in use with the target's; see `store.care.Maintenance`."""
+        """Replace the vectors in use with the target's, in one transaction.
+
+        Return False and change nothing if a live chunk has no target vector yet, or if the target changed.
+
+        may_replace_given: not offered; raises UsageError `not_offered` if there are given vectors.
+        """
         with self.writing():
             if not self._is_next(target) or self.execute(_IS_LEFT):
                 return False
@@ -103,9 +105,8 @@ class PostgresReembed(PostgresCatalog):
             self.execute("DELETE FROM embedding")
             self.execute(_SWITCH)
             self.execute("DELETE FROM vector_cache")
+            self.execute("DELETE FROM next_vector")
             self.execute(_RECORD)
-            for statement in _CLEAR:
-                self.execute(statement)
         return True
 
     def _is_next(self, target: ReembedTarget) -> bool:

@@ -122,7 +122,9 @@ ALTER TABLE chunk
   ALTER doc_id SET STORAGE plain, ALTER id SET STORAGE plain,
   ALTER hash SET STORAGE plain, ALTER text_hash SET STORAGE plain,
   ALTER terms SET STORAGE main, ALTER in_title SET STORAGE main, ALTER in_body SET STORAGE main,
-  ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external;
+  ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external,
+  ALTER terms SET STATISTICS 0, ALTER in_title SET STATISTICS 0, ALTER in_body SET STATISTICS 0,
+  ALTER text SET STATISTICS 0, ALTER title_words SET STATISTICS 0, ALTER body_words SET STATISTICS 0;
 CREATE INDEX chunk_number ON chunk(number);
 CREATE INDEX chunk_id ON chunk(id);
 CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
@@ -156,9 +158,9 @@ CREATE TABLE judgement(
 body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
 
 Terms and counts stay in the row itself, because every search for words reads them. So do the short keys: a row above
-2 KB would lose them to another table, and every join would read them there. The index of terms merges new rows 16 MB
-at a time, and pages of `term` have room for the next count: both make writing faster. `next_vector` has the vectors
-of an unfinished reembed."""
+2 KB would lose them to another table, and every join would read them there. Three things make writing faster: the
+index of terms merges new rows 16 MB at a time, pages of `term` have room for the next count, and ANALYZE skips the long
+columns. `next_vector` has the vectors of an unfinished reembed."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""

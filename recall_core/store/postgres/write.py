@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import repeat
 from typing import Any
 
@@ -88,6 +88,8 @@ INSERT INTO vector_cache(text_hash, embedding, windows) VALUES(%s, %s, %s) ON CO
 _DELETE_FILE = (
     "DELETE FROM file f WHERE f.path = %s AND NOT EXISTS (SELECT 1 FROM document d WHERE d.file = f.path) RETURNING 1"
 )
+_QUOTED = '"{}"'.format
+"""Quotes a term, which has no quote and no backslash."""
 _WAITING_CHUNKS = 1_000
 """Bounds the texts that wait in memory."""
 
@@ -266,9 +268,10 @@ class PostgresWriter:
         if not self._changed:
             return
         terms = sorted(self._terms)  # in one order in every batch
-        self._execute(_TERMS, (_literal(terms), _numbers(map(self._terms.__getitem__, terms))))
+        added = [self._terms[term] for term in terms]
+        self._execute(_TERMS, (_array(map(_QUOTED, terms)), _array(added)))
         if fewer := [term for term in terms if self._terms[term] < 0]:
-            self._execute("DELETE FROM term WHERE df <= 0 AND term = ANY(%s::text[])", (_literal(fewer),))
+            self._execute("DELETE FROM term WHERE df <= 0 AND term = ANY(%s::text[])", (fewer,))
         counted = ", ".join(f"{name} = {name} + %s" for name in _COUNTS)
         advanced = "generation = generation + 1, digest_sum = %s, last_document = %s, last_chunk = %s"
         sql = f"UPDATE store SET {advanced}, {counted} RETURNING chunks"
@@ -325,8 +328,8 @@ class PostgresWriter:
                 chunk.text,
                 sha256(chunk.text.encode()).digest(),
                 chunk.text_hash,
-                _literal(terms),
-                *(_numbers(map(counted.get, terms, repeat(0))) for counted in (in_title, in_body)),
+                _array(map(_QUOTED, terms)),
+                *(_array(map(counted.get, terms, repeat(0))) for counted in (in_title, in_body)),
                 *map(len, words),
                 *(f" {' '.join(each)} " for each in words),
             )
@@ -409,10 +412,6 @@ class PostgresWriter:
         return int(rows[0][0])
 
 
-def _literal(terms: Sequence[str]) -> str:
-    """Return terms as an array of SQL, which psycopg would build far more slowly."""
-    return '{"' + '","'.join(terms) + '"}' if terms else "{}"  # no term has a quote or a backslash
-
-
-def _numbers(numbers: Iterable[int]) -> str:
-    return "{" + ",".join(map(str, numbers)) + "}"
+def _array(values: Iterable[object]) -> str:
+    """Return an array as SQL writes it, which psycopg does far more slowly."""
+    return "{" + ",".join(map(str, values)) + "}"

@@ -449,10 +449,7 @@ class SqliteKind:
     open = staticmethod(open_store)
     create = staticmethod(create_store)
     discard = staticmethod(discard)
-
-    def unfinished(self, where: str) -> str:
-        """Return the path with the suffix `.part`."""
-        return f"{where}.part"
+    unfinished = staticmethod("{}.part".format)
 
     def publish(self, where: str) -> None:
         """Rename the closed file of `unfinished`. Raises StoreError `store_exists`, StoreLocked."""
