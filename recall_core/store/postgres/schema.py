@@ -159,8 +159,8 @@ body_words are all terms in the order of the text, each between two blanks. `ter
 
 Terms and counts stay in the row itself, because every search for words reads them. So do the short keys: a row above
 2 KB would lose them to another table, and every join would read them there. Three things make writing faster: the
-index of terms merges new rows 16 MB at a time, pages of `term` have room for the next count, and ANALYZE skips the long
-columns. `next_vector` has the vectors of an unfinished reembed."""
+index of terms merges new rows 16 MB at a time, pages of `term` have room for the next count, and ANALYZE skips the
+long columns. `next_vector` has the vectors of an unfinished reembed."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""
