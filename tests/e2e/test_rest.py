@@ -156,10 +156,8 @@ def test_answers_are_the_bytes_of_the_command_line(home: parity.Home, monkeypatc
     monkeypatch.chdir(home.folder)
     server = Server(home.folder)
 
-    seeds = range(49, 54) if IS_NIGHTLY else (49,)  # one seed has words for some 600 questions
-    for question in chain.from_iterable(
-        parity.questions(home, 500 if IS_NIGHTLY else 60, seed=each) for each in seeds
-    ):
+    seeds, count = (range(49, 54), 500) if IS_NIGHTLY else ((49,), 60)  # a seed has words for some 600 questions
+    for question in chain.from_iterable(parity.questions(home, count, seed=each) for each in seeds):
         path, body = posted(question)
         assert lasting(server.ask("POST", path, body).text) == lasting(parity.run_command(home, question.argv)), body
     server.pool.close()
