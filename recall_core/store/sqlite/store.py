@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from recall_core import files, store
+import recall_core
+from recall_core import store
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
 from recall_core.paths import PRIVATE
 from recall_core.rank.bm25 import idf
@@ -458,7 +459,7 @@ class SqliteKind:
             message = f"{part} is being written by another process."
             raise StoreLocked("store_locked", message, hint="wait for it and try again")
         try:
-            files.put_new(part, Path(where))
+            recall_core.files.put_new(part, Path(where))
             part.unlink(missing_ok=True)
         except FileExistsError as error:
             hint = Hint("stats", store=where)
