@@ -184,6 +184,7 @@ def below(folder: str) -> str:
 
 def _paths(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
+        check()
         for key, each in value.items():
             if key != _OF_DOCUMENTS:
                 yield from (each,) if key == "path" and isinstance(each, str) else _paths(each)

@@ -550,8 +550,8 @@ def test_agent_opens_no_other_store(home: Path) -> None:
     assert answer("--agent", "work", "--store", str(home / "other"), "stats")["error"]["code"] == "conflicting_flags"
     diff = answer("--agent", "work", "diff", "garden", "--b-store", str(home / "other"))
     assert diff["error"]["code"] == "conflicting_flags"
-    assert not client._may_ask(("search", "garden", "--agent=work"), {})
-    assert not client._may_ask(("search", "--agent", "work", "garden"), {})
+    assert not client._may_ask(("search", "garden", "--agent=work"))
+    assert not client._may_ask(("search", "--agent", "work", "garden"))
     for command in (("init",), ("trust",), ("agents",), ("config",), ("add", "."), ("import", "x")):
         assert answer("--agent", "work", *command)["error"]["code"] == "conflicting_flags", command
     for line in (("serve", "--writable"), ("mcp", "--base", ".")):

@@ -169,7 +169,7 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 DISTRIBUTED = {"document": "id", "chunk": "doc_id", "embedding": "doc_id"}
 """Table to its distribution column in Citus. A document and its chunks are on one node."""
-REFERENCE = ("store", "root", "file", "term", "vector_cache", "judged_query", "judgement")
+REFERENCE = ("store", "root", "file", "term", "vector_cache", "next_vector", "judged_query", "judgement")
 """Tables that Citus copies to every node."""
 _FOREIGN_KEYS = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c

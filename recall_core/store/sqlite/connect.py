@@ -169,7 +169,7 @@ def connect(path: str) -> Connected:
     """
     with reaching(Path(path)):
         is_there = Path(path).is_file()
-        has_log = _size(f"{path}-wal") > 0  # asked first, because another process may be creating the store
+        has_log = is_there and _size(f"{path}-wal") > 0  # asked first: another process may be creating the store
         is_empty = is_there and _size(path) == 0
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init", path))
