@@ -65,7 +65,7 @@ def make_store(folder: Path, text: str = "Each retry waits longer.") -> Path:
 def environ(tmp_path: Path) -> dict[str, str]:
     runtime = tmp_path / "run"
     runtime.mkdir(mode=0o700)
-    return {"HOME": os.environ.get("HOME", ""), "XDG_RUNTIME_DIR": str(runtime)}
+    return {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(runtime)}
 
 
 @pytest.fixture
