@@ -479,7 +479,7 @@ Recall.open(sys.argv[1]).copy(sys.argv[2])
 """
 
 
-@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("is_file", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_killed_copy_is_invisible_and_continues(tmp_path: Path, url: str, is_file: bool) -> None:
     filled(tmp_path, "hash", 300)
     target = str(tmp_path / "copy.db") if is_file else url

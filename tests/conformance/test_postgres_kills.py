@@ -110,7 +110,9 @@ def expect_sound(store: Any) -> None:
 
 
 @pytest.mark.timeout(7_200)
-@pytest.mark.parametrize("command", [("add", "docs"), ("sync",)], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    "command", [("add", "docs"), pytest.param(("sync",), marks=pytest.mark.slow)], ids=lambda command: command[0]
+)
 def test_killed_batches_are_stored_whole_or_not_at_all(
     command: tuple[str, ...], own: Server, watcher: Any, tmp_path: Path, counted: Callable[..., None]
 ) -> None:
@@ -146,6 +148,7 @@ def test_killed_batches_are_stored_whole_or_not_at_all(
     counted("postgres kills", command[0], **killer.ended)
 
 
+@pytest.mark.slow  # test_postgres.py kills one copy
 @pytest.mark.timeout(7_200)
 def test_killed_copy_is_whole_or_empty(
     own: Server, watcher: Any, tmp_path: Path, counted: Callable[..., None]
