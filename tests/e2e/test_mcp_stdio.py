@@ -459,7 +459,7 @@ def test_server_answers_at_once_after_six_hundred_cancelled_calls(store: Path, i
         seconds = perf_counter() - started
     print(f"status after {1_000 * seconds:.0f} ms")
 
-    assert seconds < (0.2 if IS_NIGHTLY else 5.0)  # the calls themselves take twice as long
+    assert seconds < (0.2 if IS_NIGHTLY else 5.0)
 
 
 def test_impatient_client_cancels_and_continues(client: Client) -> None:
