@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp import tools
+from recall_core.adapters.mcp.offers import TOOLS
 from recall_core.adapters.mcp.tools import BY_NAME
 from recall_core.api.recall import Recall
 from recall_core.config import Config
@@ -163,7 +164,7 @@ def test_client_calls_every_tool_and_leaves_no_process(
 
     done = _driven(client, store, calls, place)
 
-    assert sorted(done["schemas"]) == sorted(BY_NAME)
+    assert sorted(done["schemas"]) == sorted(TOOLS)
     for name, schema in done["schemas"].items():
         own = tools.schema(BY_NAME[name].takes)
         if client.checks_types:  # a schema of a model of Pydantic, and LangChain leaves out Python's keywords
