@@ -331,7 +331,7 @@ def long_scores_of(
 
 
 _ROUNDING = 1e-9
-"""Share of a score that is more than all roundings of its sum."""
+"""More than the relative rounding error of any score."""
 
 
 def weighed_scores(
