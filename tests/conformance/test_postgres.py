@@ -109,8 +109,8 @@ class TestCollection(SearchConformance, WriteConformance):
         return store_kind("postgresql").open(store_url(store.path).where)
 
 
-def test_answers_equal_those_of_a_file(tmp_path: Path, url: str) -> None:
-    chunks, count = (1_000, 400) if IS_NIGHTLY else (150, 40)
+@pytest.mark.parametrize(("chunks", "count"), [(150, 60), pytest.param(20_000, 2_000, marks=pytest.mark.slow)])
+def test_answers_equal_those_of_a_file(tmp_path: Path, url: str, chunks: int, count: int) -> None:
     asked = questions(filled(tmp_path, "hash", chunks), count, seed=chunks)
     with Recall.open(start=tmp_path) as recall:
         copy = stores.create(store_url(url), recall.config)
@@ -314,7 +314,9 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
     for code, damage in [
         ("counts", "UPDATE store SET tokens = tokens + 1"),
         ("fulltext", "UPDATE term SET df = df + 1 WHERE term = 'fish'"),
+        ("fulltext", "DELETE FROM posting WHERE term = 'fish'"),
         ("fulltext_rows", "UPDATE chunk SET body_words = ' x ' WHERE number = 1"),
+        ("fulltext_rows", "UPDATE posting SET in_body = array_fill(2, ARRAY[cardinality(numbers)])"),
         ("vector_values", "UPDATE embedding SET embedding = embedding * embedding"),
         ("texts", "UPDATE chunk SET text = 'x' WHERE number = 1"),
         ("ids", "UPDATE chunk SET id = 'x' WHERE number = 1"),
@@ -325,6 +327,21 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
             store.execute(damage)  # type: ignore[attr-defined]  # of the collection
             assert store.check(code).severity == "error", damage  # type: ignore[arg-type]
             raise LookupError
+
+
+def test_postings_forget_what_is_removed_for_good(url: str, tmp_path: Path) -> None:
+    dead = "SELECT term, number FROM posting, unnest(numbers) number WHERE number NOT IN (SELECT number FROM chunk)"
+    Recall.init(str(tmp_path), embedding="hash", settings={"store_path": url})
+    with Recall.open(start=tmp_path) as recall:
+        for text in ("fish fly", "fish dive", "fish fly"):  # the second put of a text replaces its removed document
+            recall.put([PutDocument("a.txt", "fish swim fish"), PutDocument("b.txt", text)])
+        recall.remove(["put://b.txt"])
+        store = cast(Any, recall.store)
+        assert {term for (term,) in store.execute("SELECT term FROM posting")} >= {"fish", "fly", "dive"}
+        recall.compact()
+        assert {term for (term,) in store.execute("SELECT term FROM posting")} & {"fish", "fly", "dive"} == {"fish"}
+        assert store.execute(dead) == []
+        assert {store.check(code).severity for code in ("fulltext", "fulltext_rows")} == {"ok"}
 
 
 def test_index_of_vectors_is_made_and_used_on_request(

@@ -37,6 +37,7 @@ from recall_core.words.analyzer import Analyzer
 LIVE = "d.is_live AND c.is_live"
 CHUNKS = "document d JOIN chunk c ON c.doc_id = d.id"
 NATURAL = "d.path, c.start"
+WITH_TERM = "SELECT unnest(numbers) FROM posting WHERE term = %s"
 
 _COLUMNS = {
     "doc.id": "d.id",
@@ -198,10 +199,12 @@ class Compiler:
 def holds(phrase: Phrase) -> BoundSql:
     """Return the condition for chunks that contain these words next to each other, in the title or the text."""
     if len(phrase.terms) == 1:
-        return BoundSql("(c.terms @> %s::text[])", (list(phrase.terms),))
+        return BoundSql(f"(c.number IN ({WITH_TERM}))", phrase.terms)
     spelled = f" {' '.join(phrase.terms)} "
-    sql = "(c.terms @> %s::text[] AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
-    return BoundSql(sql, (list(phrase.terms), spelled, spelled))
+    terms = tuple(dict.fromkeys(phrase.terms))
+    all_terms = " INTERSECT ".join([WITH_TERM] * len(terms))
+    sql = f"(c.number IN ({all_terms}) AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
+    return BoundSql(sql, (*terms, spelled, spelled))
 
 
 def is_native(expr: Predicate | Words) -> bool:

@@ -14,7 +14,7 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
 from recall_core.store.care import Maintenance
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, Compiler, holds, is_native
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, WITH_TERM, BoundSql, Compiler, holds, is_native
 from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
     Address,
@@ -61,10 +61,8 @@ _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
 }
-_ESTIMATES = f"""
-SELECT c.number,
-  CASE WHEN v.number IS NOT NULL THEN coalesce(nullif(v.embedding <=> %s, 'NaN'), {vectors.NO_DISTANCE}) END
-FROM {{source}} LEFT JOIN embedding v USING(doc_id, start) WHERE {{condition}} ORDER BY {NATURAL}
+_DISTANCES = f"""
+SELECT array_agg(number), array_agg(coalesce(nullif(embedding <=> %s, 'NaN'), {vectors.NO_DISTANCE})) FROM embedding
 """
 _NEAR = """
 WITH proposed AS MATERIALIZED (
@@ -225,8 +223,8 @@ class PostgresStore(PostgresReembed):
 
     def texts_with(self, term: str, *, most: int) -> list[str]:
         """Return titles with texts of chunks with this term; see store.port.Search."""
-        sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.terms @> %s::text[]"
-        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([term], most))]
+        sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.number IN ({WITH_TERM})"
+        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", (term, most))]
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""
@@ -249,6 +247,11 @@ class PostgresStore(PostgresReembed):
         if literal.match == "all":
             matching = set(of_matching(self.occurrences(literal, sorted(matching)), literal).lengths)
         return literal_instances(literal, rows, matching, self.analyzer)
+
+    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
+        """Return doc rowid to the number of its live chunks."""
+        with self.reading():
+            return self._hold().rows.chunk_counts(doc_rowids)
 
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
@@ -297,9 +300,13 @@ class PostgresStore(PostgresReembed):
         with self.reading():
             if self._hold_vectors(at_once=False) is not None or len(vector) != 4 * self.info().dimension:
                 return None
-            condition, params = self._condition(where)
-            sql = _ESTIMATES.format(source=CHUNKS, condition=condition)
-            return vectors.estimates_of(vector, self.execute(sql, (VectorBytes(vector), *params)))
+            held = self._hold()
+            places = self._passing(held, where)
+            numbers = (held.rows.keys.rowids if places is None else held.rows.keys.rowids[places]).tolist()
+            sql = _DISTANCES if where is None else f"{_DISTANCES} WHERE number = ANY(%s::bigint[])"
+            params = (VectorBytes(vector),) if where is None else (VectorBytes(vector), numbers)
+            found = dict(zip(*(column or () for column in self.execute(sql, params)[0]), strict=True))
+            return vectors.estimates_of(vector, [(number, found.get(number)) for number in numbers])
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """Return the k best of `cosines`, best first, ties in natural order. Always exact.
@@ -488,7 +495,7 @@ class PostgresStore(PostgresReembed):
     def compact(self) -> int:
         """Delete tombstones and vectors that no chunk has. Return the number of deleted documents."""
         with self.writing():
-            gone = len(self.execute("DELETE FROM document WHERE NOT is_live RETURNING 1"))
+            gone = postgres.schema.forget(self.execute)
             self.execute("DELETE FROM vector_cache")
             self.execute("DELETE FROM next_vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
             self.execute("UPDATE store SET tombstones = 0")
@@ -500,7 +507,7 @@ class PostgresStore(PostgresReembed):
         The server's log, its replicas and its backups keep the text as long as they are configured to.
         """
         self.compact()
-        for table in ("document", "chunk", "embedding", "vector_cache", "next_vector", "term"):
+        for table in ("document", "chunk", "embedding", "vector_cache", "next_vector", "posting", "term"):
             self.execute(f"VACUUM {table}")
         with self.writing():
             self.execute("UPDATE store SET purge = NULL")
