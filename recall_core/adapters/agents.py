@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recall_core import api
+from recall_core import api, paths
 from recall_core.adapters.flags import Command, Flag, Operand, in_lines, on_store
 from recall_core.adapters.render import clean, count_of
 from recall_core.errors import UsageError
@@ -37,8 +38,8 @@ def agents(request: Request, streams: Streams, opener: Opener) -> AgentsResponse
     given = {
         "name": request.flags.name,
         "default": request.flags.default or None,
-        "workspace": request.flags.workspace,
-        "extra_paths": request.flags.extra_path,
+        "workspace": request.flags.workspace and _from_here(request.flags.workspace),
+        "extra_paths": request.flags.extra_path and [*map(_from_here, request.flags.extra_path)],
         "embedding": request.flags.embedding,
         "sources": ["memory", "sessions"] if request.flags.sessions else None,
     }
@@ -51,6 +52,11 @@ def agents(request: Request, streams: Streams, opener: Opener) -> AgentsResponse
     return api.agents.list_agents(*words)
 
 
+def _from_here(typed: str) -> str:
+    """Return a typed path for agents.toml, where a relative one would start elsewhere."""
+    return typed if typed.startswith("~") else str(paths.spelt(paths.absolute(Path(typed))))
+
+
 def _lines(request: Request) -> Command[Any]:
     """Return the command that prints one line for each agent, or every field of one."""
 
@@ -60,8 +66,8 @@ def _lines(request: Request) -> Command[Any]:
                 yield from (f"{key:<12}{clean(_text(value))}" for key, value in view.items())
                 continue
             marks = [*["default"] * view["default"], *["off"] * (not view["enabled"]), *view["sources"]]
-            missing = f"  missing: {', '.join(view['missing'])}" if view["missing"] else ""
-            yield f"{view['id']:<11} {clean(view['workspace'])}  {', '.join(marks)}{clean(missing)}"
+            missing = f"  missing: {clean(', '.join(view['missing']))}" if view["missing"] else ""
+            yield f"{view['id']:<11} {clean(view['workspace'])}  {', '.join(marks)}{missing}"
 
     return COMMANDS[0]._replace(prints=in_lines(lines))
 

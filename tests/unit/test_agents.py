@@ -14,6 +14,8 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from argcomplete.finders import CompletionFinder
+from argcomplete.lexers import split_line
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -366,7 +368,7 @@ def test_extra_paths_have_their_label_in_every_answer(home: Path, tmp_path: Path
         "query": ("SELECT * FROM doc FILTER doc.path = 'work/plan.md'",),
         "get": ("work/plan.md:1",),
         "ls": ("work",),
-        "explain": ("kestrel garden", "work/plan.md:1"),
+        "explain": ("kestrel garden", "--chunk", "work/plan.md:1"),
         "whynot": ("tokens", "--target", "work/plan.md", "--filter", "doc.path LIKE 'work/pl%'"),
     }
     for name, words in lines.items():
@@ -387,6 +389,30 @@ def test_extra_paths_have_their_label_in_every_answer(home: Path, tmp_path: Path
     write(home / "docs/work/plan.md", "The kestrel plan is longer.\n")
     with Recall.agent("work") as recall:
         assert recall.get("work/plan.md")["warnings"] == ["W_STALE: work/plan.md is modified since it was read"]
+
+
+def test_labelled_paths_are_removed_by_their_names(home: Path) -> None:
+    write(home / "docs/work/b.md", "The kestrel has a second plan.\n")
+    run("--agent", "work", "sync")
+    for target in ("work/*.md", "work", "work/"):
+        removed = answer("--agent", "work", "rm", target, "--dry-run")["removed"]
+        assert removed["paths"] == ["work/b.md", "work/plan.md"], target
+    assert answer("--agent", "work", "rm", "outside/")["error"]["code"] == "unknown_target"
+    assert answer("--agent", "work", "rm", "work/b.md")["removed"]["documents"] == 1
+    assert run("--agent", "work", "sync")[0] == 0
+    assert [each["path"] for each in answer("--agent", "work", "ls", "work")["documents"]] == ["work/plan.md"]
+
+
+def test_errors_of_a_memory_have_its_labels_and_its_agent(home: Path) -> None:
+    for line, hint in {
+        ("get", "work/nope.md"): "recall --agent work search work/nope.md",
+        ("get", "work/plan.md:99"): "work/plan.md:1-1",
+        ("whynot", "plan", "--target", "work/nope.md"): "recall --agent work search work/nope.md",
+        ("rm", "work/nope.md"): "recall --agent work search work/nope.md",
+    }.items():
+        failed = answer("--agent", "work", *line)["error"]
+        assert failed["message"].removeprefix("The store contains nothing named ").startswith("work/"), line
+        assert (failed["hint"], str(home) in str(failed)) == (hint, False), line
 
 
 def test_label_of_an_extra_path_differs_from_the_workspace(home: Path) -> None:
@@ -472,6 +498,16 @@ def test_status_reports_sources_probes_and_syncs(home: Path) -> None:
     assert answer("status")["error"]["code"] == "no_store"
 
 
+def test_first_choice_of_an_embedder_is_not_a_fallback(home: Path) -> None:
+    file = home / ".config/recall/agents.toml"
+    write(file, CREATED.replace('provider = "hash"', 'provider = "auto"\nfallback = "none"'))
+    view = answer("--agent", "main", "status")["memory"]
+    assert (view["provider"], view["fallback"]) == ("local", [])
+    write(file, CREATED.replace('provider = "hash"', 'provider = "openai"'))
+    failed = answer("--agent", "work", "status")["error"]
+    assert failed["hint"] == f"embedding.allow_network = true in {file}"
+
+
 def test_memory_without_vectors_finds_words_alone(home: Path) -> None:
     write(home / ".config/recall/agents.toml", CREATED.replace('provider = "hash"', "store.vector.enabled = false"))
     found = answer("--agent", "work", "search", "kestrel plan")
@@ -511,7 +547,7 @@ def test_settings_unlike_the_store_are_reported(home: Path) -> None:
     write(home / ".config/recall/agents.toml", changed)
     found = answer("--agent", "work", "status")
     assert found["memory"]["provider"] == "hash"
-    assert "until recall reembed local" in found["memory"]["fallback"][0]
+    assert "until recall --agent work reembed local" in found["memory"]["fallback"][0]
     assert any("boundary-1:99:9" in each and "agents.toml" in each for each in found["warnings"])
     assert run("--agent", "work", "rechunk", "--chunk-tokens", "99", "--overlap-tokens", "9")[0] == 0
     assert len(answer("--agent", "work", "search", "kestrel")["warnings"]) == 1
@@ -521,7 +557,6 @@ def test_settings_unlike_the_store_are_reported(home: Path) -> None:
 
 def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     file = home / ".config/recall/agents.toml"
-    assert parser._agent_ids() == ["main", "work", "support"]
     assert run("agents", "add", "lab", "--workspace", "~/lab", "--embedding", "hash")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support", "lab"]
     assert answer("agents", "show", "lab")["agents"][0]["workspace"] == f"{home}/lab"
@@ -533,7 +568,30 @@ def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support"]
     file.unlink()
     assert [each["id"] for each in answer("agents")["agents"]] == ["main"]
-    assert answer("agents", "add", "solo", "--default")["agents"][0]["default"]
+    solo = answer("agents", "add", "solo", "--default", "--workspace", "a", "--extra-path", "../b")["agents"][0]
+    elsewhere = Path.cwd()
+    assert (solo["default"], solo["workspace"]) == (True, str(elsewhere / "a"))
+    assert solo["extra_paths"] == [str(elsewhere.parent / "b")]
+    assert f", memory  missing: {elsewhere / 'a'}, " in run("agents")[1]
+
+
+def test_shell_completes_what_agents_toml_names(home: Path) -> None:
+    for line, offered in [
+        ("recall --agent ", ["main", "work", "support"]),
+        ("recall search x --agent wo", ["work"]),
+        ("recall agents show ", ["main", "work", "support"]),
+        ("recall agents rm sup", ["support"]),
+        ("recall agents rm work ", []),
+        ("recall agents add lab --na", ["--name"]),
+        ("recall route --channel ", ["slack", "telegram"]),
+        ("recall route --channel slack --account ", ["company-workspace"]),
+    ]:
+        finder = CompletionFinder(parser.full_parser(), always_complete_options=False)
+        quote, prefix, _, words, start = split_line(line)
+        found = finder._get_completions(words, prefix, quote, start)
+        assert [each.strip() for each in found] == offered, line
+    write(home / ".config/recall/agents.toml", "[[")
+    assert parser._from_agents_file("--agent") == []
 
 
 def test_fixes_of_a_memory_name_its_agent(home: Path) -> None:
