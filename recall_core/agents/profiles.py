@@ -112,7 +112,7 @@ _SYNONYMS = {
 """Other names of keys, without `memory_search`."""
 _INSTEAD = {
     "memory": 'give each agent sync, sources and retention_days, such as sync = { interval = "5m", on_boot = true }',
-    "local": 'embedding = { provider = "llamacpp" }, and run llama-server -m MODEL.gguf --embedding',
+    "local": 'embedding = { provider = "llamacpp" }, whose server loads the file',
     "remote.api_key": "export OPENAI_API_KEY=KEY",
     "remote.headers": 'embedding = { url = "http://127.0.0.1:4000/v1" }, a proxy that adds them',
     "remote.batch": "leave it out: each request embeds many texts",

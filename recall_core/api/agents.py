@@ -42,7 +42,7 @@ from recall_core.ingest.discover import Found, single, walk
 from recall_core.paths import os_path_of
 from recall_core.retrieve.asking import Ask
 from recall_core.rql.filters import parse_filter
-from recall_core.shell import Hint
+from recall_core.shell import Hint, in_store
 from recall_core.text import one_line, utc
 from recall_core.types import Root
 
@@ -166,7 +166,7 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     found = FoundSettings(config, agent.file or agent.store, is_vouched=True)
     info = store.info()
     unlike = "\n".join(stores.disagreements(config, config, info)).replace(FILE_NAME, FILE)
-    unlike = unlike.replace(" until recall ", f" until recall --agent {name} ")
+    unlike = unlike.replace(" until recall ", f" until {in_store('recall', None, agent=name)} ")
     warnings = (*agents.warnings, *unlike.splitlines())
     config = stores.fit(found, info, chosen=config.embedding)
     toml = agent.store.parent / ":" / FILE_NAME  # never written, because agents.toml has the settings
