@@ -209,7 +209,7 @@ def _(home: Path) -> None:
     assert answer("--agent", "fresh", "status")["memory"]["provider"] in ("local", "hash")
 
 
-@row("`fallback`, `none` of which disables search")
+@row("`fallback`; `none` disables search")
 def _(home: Path) -> None:
     assert one('provider = "auto"\nfallback = "none"').settings["embedding_fallback"] == "none"
     lab(home, 'memorySearch = { provider = "openai", fallback = "local" }')
