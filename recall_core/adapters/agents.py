@@ -80,6 +80,13 @@ def _text(value: Any) -> str:
     return ", ".join(value) or "-" if isinstance(value, list) else str(value)
 
 
+def route(request: Request, streams: Streams, opener: Opener) -> RouteResponse:
+    """Return which agent gets a message."""
+    if request.flags.channel is None:
+        raise UsageError("missing_argument", "recall route needs --channel.", hint=Hint("route", channel="slack"))
+    return api.agents.route(request.flags.channel, account=request.flags.account, peer=request.flags.peer)
+
+
 def route_lines(response: RouteResponse) -> Iterator[str]:
     """Yield the agent, its store, the session and the rule that decided."""
     view = response["route"]
@@ -92,8 +99,8 @@ def route_lines(response: RouteResponse) -> Iterator[str]:
 
 
 def status_lines(response: StatusResponse) -> Iterator[str]:
-    """Yield the state of the store, one field on each line."""
-    for key, value in response["memory"].items():
+    """Yield the state of the store, one field on each line, the agent first."""
+    for key, value in sorted(response["memory"].items(), key=lambda field: field[0] != "agent"):
         if key == "sources":
             for each in response["memory"]["sources"]:
                 amount = f"{count_of(each['files'], 'file')}, {count_of(each['chunks'], 'chunk')}"
@@ -127,9 +134,7 @@ COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "route",
         "Show which agent gets a message, its store, and the key of the session.",
-        run=lambda request, streams, opener: api.agents.route(
-            request.flags.channel or "", account=request.flags.account, peer=request.flags.peer
-        ),
+        run=route,
         prints=in_lines(route_lines),
         flags=(
             Flag("--channel", "where the message comes from, such as slack", "NAME"),

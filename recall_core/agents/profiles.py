@@ -468,7 +468,8 @@ def _expect_keys(given: Iterable[str], known: Iterable[str], where: str) -> None
 
 def _unknown(name: str, known: Sequence[str], where: str = "") -> UsageError:
     near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else Hint("agents", "list")
+    otherwise = "remove the binding, or give it another agent" if where else Hint("agents", "list")
+    hint = f"did you mean {near[0]}?" if near else otherwise
     return UsageError(
         "unknown_agent",
         f"{where}{'no' if where else 'No'} agent is named {name!r}.",

@@ -315,6 +315,7 @@ def change(name: str, entry: Mapping[str, Any] | None) -> AgentsResponse:
     if entry is not None:
         table = tomlkit.table()
         table.update({"id": name, **entry})
+        table.add(tomlkit.nl())
         entries.append(table)
     elif at is None:
         load().find(name)

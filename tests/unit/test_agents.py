@@ -171,6 +171,7 @@ def test_route_prints_agent_session_and_rule(home: Path) -> None:
     assert routed(*group) == ("support", "agent:support:telegram:group:support-channel", "peer")
     assert routed("--channel", "slack") == ("main", "agent:main:slack:main", "any")
     assert run("route", "--channel", "a:b")[0] == 2
+    assert answer("route")["error"]["hint"] == "recall route --channel slack"
 
 
 Way = Callable[[Recall, dict[str, str]], object]
@@ -466,6 +467,7 @@ def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     before = file.read_bytes()
     assert answer("agents", "add", "Lab")["error"]["code"] == "bad_agent_id"
     assert answer("agents", "rm", "lob")["error"]["hint"] == "did you mean lab?"
+    assert answer("agents", "rm", "support")["error"]["hint"] == "remove the binding, or give it another agent"
     assert file.read_bytes() == before
     assert run("agents", "rm", "lab")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support"]
