@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ def _lines(request: Request) -> Command[Any]:
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        value = [f"{key} {each}" for key, each in value.items()]
+        value = [f"{key} {each if isinstance(each, str) else json.dumps(each)}" for key, each in value.items()]
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) or "-" if isinstance(value, list) else str(value)

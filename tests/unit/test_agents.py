@@ -464,6 +464,7 @@ def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     assert run("agents", "add", "lab", "--workspace", "~/lab", "--embedding", "hash")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support", "lab"]
     assert answer("agents", "show", "lab")["agents"][0]["workspace"] == f"{home}/lab"
+    assert 'tools {"deny": ["exec"]}' in run("agents", "show", "work")[1]
     before = file.read_bytes()
     assert answer("agents", "add", "Lab")["error"]["code"] == "bad_agent_id"
     assert answer("agents", "rm", "lob")["error"]["hint"] == "did you mean lab?"

@@ -193,6 +193,14 @@ def _(home: Path) -> None:
     assert (shown["agents"][0]["workspace"], shown["warnings"][0][:8]) == (f"{home}/work-projects", "W_TRUST:")
 
 
+@row("`agents.{agentId}.memorySearch`")
+def _(home: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        agents_of('[agents.work.memorySearch]\nprovider = "hash"')
+    assert (caught.value.code, caught.value.hint) == ("unknown_key", "known keys: defaults, list")
+    assert one('provider = "hash"').settings == {"embedding": "hash"}
+
+
 @row("`memorySearch.enabled`")
 def _(home: Path) -> None:
     assert one("enabled = true").is_enabled
@@ -349,11 +357,13 @@ def _(home: Path) -> None:  # tests/unit/test_serving_following.py runs them
     assert min(SYNCED["sync_on_boot"], SYNCED["sync_on_change"], SYNCED["sync_on_search_ms"])
 
 
-@row("`sync.intervalMinutes`, `onSessionStart`, `onSearch`, `watch`")
+@row("`sync.intervalMinutes`, `onSessionStart`, `onSearch`, `watch`, `sessions`")
 def _(home: Path) -> None:
     agent = one("sync = { intervalMinutes = 5, onSessionStart = false, onSearch = false, watch = false }")
     wanted = {"sync_interval_s": 300, "sync_on_session": False, "sync_on_search_ms": 0, "sync_on_change": False}
     assert (agent.settings, agent.syncs_before_search) == (wanted, False)
+    grown = {"session_min_bytes": 100_000, "session_min_messages": 50}
+    assert one("sync.sessions = { deltaBytes = 100_000, deltaMessages = 50 }").settings == grown
     assert "1.5 s" in refused("sync.watchDebounceMs = 1500")
 
 
