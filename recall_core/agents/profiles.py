@@ -121,7 +121,7 @@ _INSTEAD = {
     "sync.watch_debounce_ms": "leave it out: sync.on_change waits 1.5 s",
     "cache": Hint("config", "set", "query_cache", "256"),
 }
-"""Keys of OpenClaw's without a counterpart in an agent, and what to type instead."""
+"""OpenClaw's keys that an agent lacks, and what to type instead."""
 
 
 Mode = Literal["hybrid", "lexical", "semantic"]

@@ -165,9 +165,12 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
         store = opener(url.where)
     found = FoundSettings(config, agent.file or agent.store, is_vouched=True)
     info = store.info()
-    unlike = "\n".join(stores.disagreements(config, config, info)).replace(FILE_NAME, FILE)
-    unlike = unlike.replace(" until recall ", f" until {in_store('recall', None, agent=name)} ")
-    warnings = (*agents.warnings, *unlike.splitlines())
+    recall = in_store("recall", None, agent=name)
+    unlike = (
+        each.replace(FILE_NAME, FILE).replace(" until recall ", f" until {recall} ")
+        for each in stores.disagreements(config, config, info)
+    )
+    warnings = (*agents.warnings, *unlike)
     config = stores.fit(found, info, chosen=config.embedding)
     toml = agent.store.parent / ":" / FILE_NAME  # never written, because agents.toml has the settings
     engine = Engine(store, config=config, base=agent.workspace, toml=toml, found=found._replace(config=config))
@@ -277,7 +280,8 @@ def list_agents(name: str | None = None) -> AgentsResponse:
 
 def agent_view(agent: Agent, *, is_default: bool) -> AgentView:
     """Return the profile of an agent."""
-    named = (*([] if _is_own_workspace(agent) else [agent.workspace]), *agent.extra_paths)
+    is_new = _is_own_workspace(agent) and not os.path.exists(agent.store)  # noqa: PTH110 - False without permission
+    named = (*([] if is_new else [agent.workspace]), *agent.extra_paths)
     return AgentView(
         id=agent.id,
         name=agent.name,

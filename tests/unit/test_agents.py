@@ -473,7 +473,7 @@ def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     assert run("agents", "rm", "lab")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support"]
     file.unlink()
-    assert [each["id"] for each in answer("agents")["agents"]] == ["main"]
+    assert [(each["id"], each["missing"]) for each in answer("agents")["agents"]] == [("main", [])]
     solo = answer("agents", "add", "solo", "--default", "--workspace", "a", "--extra-path", "../b")["agents"][0]
     elsewhere = Path.cwd()
     assert (solo["default"], solo["workspace"]) == (True, str(elsewhere / "a"))
