@@ -81,8 +81,14 @@ def turn_choice(session: Session, key: str, steps: int = 1) -> Session:
     now = getattr(current(session), key)
     if isinstance(now, bool):
         return move_settings(session, {key: not now})
-    choices = SETTINGS[key].choices
+    choices = choices_of(session, key)
     return move_settings(session, {key: choices[(choices.index(now) + steps) % len(choices)]})
+
+
+def choices_of(session: Session, key: str) -> tuple[str, ...]:
+    """Return the choices of a setting. ts_rank, which files refuse, is one only if it is saved or in use."""
+    known = [getattr(config, key) for config in (current(session), session.weights.saved or Config())]
+    return tuple(each for each in SETTINGS[key].choices if each != "ts_rank" or each in known)
 
 
 def raise_min_score(session: Session, hundredths: int) -> Session:
