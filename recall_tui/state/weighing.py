@@ -402,17 +402,14 @@ def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:
     moved, unknown = Moved(), []
     for setting in past.settings:
         key, _, value = setting.partition("=")
+        try:
+            config = override(Config(), [setting]) if key in KEYS else None
+        except RecallError:
+            config = None
         if key == "k" and value.isdecimal() and int(value) > 0:
             moved = moved._replace(k=int(value))
-        elif key in KEYS and (config := _config_with(setting)) is not None:
+        elif config is not None:
             moved = moved._replace(tweaks={**moved.tweaks, key: getattr(config, key)})
         else:
             unknown.append(setting)
     return moved, tuple(unknown)
-
-
-def _config_with(setting: str) -> Config | None:
-    try:
-        return override(Config(), [setting])
-    except RecallError:
-        return None

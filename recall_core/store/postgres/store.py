@@ -286,9 +286,9 @@ class PostgresStore(PostgresReembed):
         """Return rowid to ts_rank_cd of matching rows, in natural order; see store.port.TextRanking.
 
         Normalization 32 makes a rank r into r / (r + 1), which is within [0, 1) (PostgreSQL manual, 12.3.3 "Ranking
-        Search Results"). A float4 below 1 is exact to 7 decimals, of which 6 are kept. The title has the label A and
-        the text D; the larger weight is 1, because the function takes no larger one. A tsvector counts 256 places of
-        a word, and places above 16383 as 16383.
+        Search Results"). A float4 below 1 is exact to 7 decimals; 6 are kept. The title has the label A and the text
+        D; the larger weight is 1, because the function takes no larger one. A tsvector counts 256 places of a word,
+        and places above 16383 as 16383.
         """
         if query.is_empty:
             return {}
