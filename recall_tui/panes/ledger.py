@@ -451,7 +451,7 @@ def _line_of_words(
 
 def _about_words(leaves: list[LeafView], bound: float | None) -> Iterator[str]:
     """Yield what the raw value is divided by, and what the star after an idf means."""
-    if bound and not any(leaf["kind"] == "model" for leaf in leaves):
+    if bound:
         yield f"maximum possible BM25 here: {raw_number(bound)}"
     if any(leaf.get("floored") for leaf in leaves):
         yield "* minimum idf: half the chunks or more contain it"
