@@ -16,6 +16,8 @@ from recall_core import Ask, Pack, PutDocument, Recall
 from recall_core.api.stores import store_kind, store_url
 from recall_core.evaluate.measures import EvalOptions
 from recall_core.evaluate.tune import TuneOptions
+from recall_core.explain.ledger import lexical_contributions
+from recall_core.retrieve import answer as answering
 from recall_core.retrieve import pool
 from recall_core.rql.parser import parse_filter
 from tests import postgres_server
@@ -100,6 +102,11 @@ def test_bounded_pool_has_the_best_rows_of_the_filter(recall: Recall, monkeypatc
     for query in ("ant bee", '"ant bee" cat'):
         whole = scores(recall, query)
         assert list(scores(recall, query, "pool=5").items()) == list(whole.items())[:5]
+        bounded = Ask(mode="lexical", settings=("pool=5",))
+        assert [each["rows_out"] for each in recall.trace(query, bounded)["trace"]["stages"]][2:4] == [5, 5]
+        view = recall.why_not(query, last := list(whole)[-1], bounded)["whynot"]
+        assert stage_of(view, "lexical")["evidence"]["raw"] == whole[last]
+        assert stage_of(view, "pool")["evidence"]["rank"] == len(whole)
     both = Ask(k=99, filter=where, explain=True, settings=("pool=3",))
     for each in recall.search("ant bee", both)["results"]:
         (raw,) = (part["raw"] for part in each["explain"]["parts"] if part["signal"] == "lexical")
@@ -152,12 +159,9 @@ def test_no_command_shows_bm25(recall: Recall) -> None:
     target = ids[-1]
     view = recall.why_not("ant kite", target, ask)["whynot"]
     assert view["words"] == {"tried": 3, "most": 3, "of": view["words"]["of"], "few_for": "model"}
-    (stage,) = (each for each in view["stages"] if each["stage"] == "lexical")
+    stage = stage_of(view, "lexical")
     assert stage["evidence"]["raw"] == scores(recall, "ant kite")[target]
     assert {*stage["evidence"]["terms"][0]} <= {"text", "df", "stem", "title", "body"}
-    hidden = recall.why_not("ant kite", target, ask._replace(filter="doc.path = 'elsewhere'"))["whynot"]
-    (stage,) = (each for each in hidden["stages"] if each["stage"] == "lexical")
-    assert stage["evidence"]["raw"] == scores(recall, "ant kite")[target]
     assert recall.trace("ant kite", ask)["trace"]["stages"][2]["rows_out"] == len(ids)
     lexical = "SELECT doc.path FROM chunk USING lexical('ant kite') LIMIT 99"
     assert [each["doc"]["path"] for each in recall.query(lexical)["results"]] == [
@@ -166,6 +170,21 @@ def test_no_command_shows_bm25(recall: Recall) -> None:
     assert recall.context("ant kite", Ask(), Pack(200))["context"]["chunks"]
     raw = "SELECT doc.path FROM chunk USING lexical_fts('ant')"
     assert code_of(lambda: recall.query(raw)) == "lexical_fts_unsupported"
+
+
+def test_no_bound_of_bm25_hides_a_fix(recall: Recall) -> None:
+    """Half of the chunks and more contain `cat`, so BM25 would promise almost no points for it."""
+    best, first = (next(iter(scores(recall, words))) for words in ("ant cat", "ant"))
+    assert best != first
+    view = recall.why_not("ant catt", best, Ask(k=1, mode="lexical"))["whynot"]
+    assert "spelling" in {each["kind"] for each in view["fixes"]}
+    plan = recall.engine.words_plan("ant", Ask(mode="lexical"))
+    answer = answering.answer(plan, recall.store, None)
+    assert lexical_contributions(answer, [1, 2, 3], recall.store) == {}
+
+
+def stage_of(view: Any, name: str) -> Any:
+    return next(each for each in view["stages"] if each["stage"] == name)
 
 
 def test_eval_and_tune_measure_ts_rank(recall: Recall, tmp_path: Path) -> None:
