@@ -14,7 +14,17 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
 from recall_core.store.care import Maintenance
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, WITH_TERM, BoundSql, Compiler, holds, is_native
+from recall_core.store.postgres.compile import (
+    CHUNKS,
+    LIVE,
+    NATURAL,
+    WITH_TERM,
+    BoundSql,
+    Compiler,
+    holds,
+    is_native,
+    text_query,
+)
 from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
     Address,
@@ -84,6 +94,18 @@ SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw
 _PAGE = 64
 _MOST_CANDIDATES = 1_000
 """The largest `hnsw.ef_search`."""
+_TEXT_RANKS = f"""
+SELECT number, ts_rank_cd(%s::float4[], words, %s::tsquery, 32) FROM (
+  SELECT c.number, d.path, c.start, (
+    SELECT string_agg(array_position(%s::text[], term) || ':' ||
+      CASE WHEN place > c.title_length THEN place + 1 || 'D' ELSE place || 'A' END, ' ')::tsvector
+    FROM unnest(string_to_array(btrim(c.title_words || ltrim(c.body_words)), ' ')) WITH ORDINALITY w(term, place)
+    WHERE term = ANY(%s::text[])) AS words
+  FROM {CHUNKS} WHERE {{condition}} OFFSET 0) found
+WHERE words @@ %s::tsquery ORDER BY path, start
+"""
+"""The place of a word counts from 1. One place between title and text stays free, so that no phrase crosses it."""
+_RANK_DECIMALS = 6
 _TWINS = """
 SELECT own.number, twin.number FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.is_live
 WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
@@ -224,7 +246,7 @@ class PostgresStore(PostgresReembed):
     def texts_with(self, term: str, *, most: int) -> list[str]:
         """Return titles with texts of chunks with this term; see store.port.Search."""
         sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.number IN ({WITH_TERM})"
-        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", (term, most))]
+        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([term], most))]
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""
@@ -272,6 +294,24 @@ class PostgresStore(PostgresReembed):
             return {}
         with self.reading():
             return self._find_words(_literal(query)).scores_of(rowids, title_weight=title_weight)
+
+    def text_ranks(self, query: LiteralQuery, *, where: Expr | None, title_weight: float) -> dict[int, float]:
+        """Return rowid to ts_rank_cd of matching rows, in natural order; see store.port.TextRanking.
+
+        Normalization 32 makes a rank r into r / (r + 1), which is within [0, 1) (PostgreSQL manual, 12.3.3 "Ranking
+        Search Results"). A float4 below 1 is exact to 7 decimals; 6 are kept. The title has the label A and the text
+        D; the larger weight is 1, because the function takes no larger one. A tsvector counts 256 places of a word,
+        and places above 16383 as 16383.
+        """
+        if query.is_empty:
+            return {}
+        most = max(1.0, title_weight)
+        weights = [1 / most] * 3 + [title_weight / most]
+        terms, tsquery, proposed = text_query(query)
+        condition, params = self._condition(where)
+        sql = _TEXT_RANKS.format(condition=f"{condition} AND {proposed.sql}")
+        rows = self.execute(sql, (weights, tsquery, terms, terms, *params, *proposed.params, tsquery))
+        return {number: round(rank, _RANK_DECIMALS) for number, rank in rows}
 
     def cosines(
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
