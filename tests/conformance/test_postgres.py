@@ -329,10 +329,11 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
             raise LookupError
 
 
-def test_postings_forget_what_is_removed_for_good(url: str, tmp_path: Path) -> None:
+def test_compact_forgets_and_merges_postings(url: str, tmp_path: Path) -> None:
     dead = "SELECT term, number FROM posting, unnest(numbers) number WHERE number NOT IN (SELECT number FROM chunk)"
     Recall.init(str(tmp_path), embedding="hash", settings={"store_path": url})
     with Recall.open(start=tmp_path) as recall:
+        recall.put([PutDocument("c.txt", "fish jump")])
         for text in ("fish fly", "fish dive", "fish fly"):  # the second put of a text replaces its removed document
             recall.put([PutDocument("a.txt", "fish swim fish"), PutDocument("b.txt", text)])
         recall.remove(["put://b.txt"])
@@ -341,6 +342,7 @@ def test_postings_forget_what_is_removed_for_good(url: str, tmp_path: Path) -> N
         recall.compact()
         assert {term for (term,) in store.execute("SELECT term FROM posting")} & {"fish", "fly", "dive"} == {"fish"}
         assert store.execute(dead) == []
+        assert store.execute("SELECT count(*) FROM posting GROUP BY term HAVING count(*) > 1") == []
         assert {store.check(code).severity for code in ("fulltext", "fulltext_rows")} == {"ok"}
 
 

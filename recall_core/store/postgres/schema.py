@@ -247,6 +247,10 @@ nullif(array_agg(title ORDER BY number), array_fill(0, ARRAY[count(*)::integer])
 nullif(array_agg(body ORDER BY number), array_fill(1, ARRAY[count(*)::integer]))
 """
 """The columns of `posting` after its key."""
+_TAKEN = """
+SELECT t.term, t.first, number, coalesce(title, 0) AS title, coalesce(body, 1) AS body
+FROM taken t CROSS JOIN unnest(t.numbers, t.in_title, t.in_body) AS u(number, title, body)
+"""
 _FORGET = f"""
 WITH gone AS MATERIALIZED (
   SELECT c.number, w.term FROM document d JOIN chunk c ON c.doc_id = d.id
@@ -256,11 +260,14 @@ held AS (
   SELECT DISTINCT g.term, (
     SELECT max(p.first) FROM posting p WHERE p.term = g.term AND p.first <= g.number) AS first FROM gone g),
 taken AS (DELETE FROM posting p USING held h WHERE p.term = h.term AND p.first = h.first RETURNING p.*)
-INSERT INTO posting
-SELECT term, first, {COLUMNS} FROM (
-  SELECT t.term, t.first, number, coalesce(title, 0) AS title, coalesce(body, 1) AS body
-  FROM taken t CROSS JOIN unnest(t.numbers, t.in_title, t.in_body) AS u(number, title, body)) held
+INSERT INTO posting SELECT term, first, {COLUMNS} FROM ({_TAKEN}) entry
 WHERE number NOT IN (SELECT number FROM gone) GROUP BY term, first
+"""
+MERGE = f"""
+WITH taken AS (
+  DELETE FROM posting p USING (SELECT term FROM posting GROUP BY 1 HAVING count(*) > 1) AS many
+  WHERE p.term = many.term RETURNING p.*)
+INSERT INTO posting SELECT term, min(first), {COLUMNS} FROM ({_TAKEN}) entry GROUP BY term
 """
 
 

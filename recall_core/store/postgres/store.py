@@ -533,9 +533,13 @@ class PostgresStore(PostgresReembed):
         return True
 
     def compact(self) -> int:
-        """Delete tombstones and vectors that no chunk has. Return the number of deleted documents."""
+        """Delete tombstones and vectors that no chunk has, and merge the postings of each term.
+
+        Return the number of deleted documents.
+        """
         with self.writing():
             gone = postgres.schema.forget(self.execute)
+            self.execute(postgres.schema.MERGE)
             self.execute("DELETE FROM vector_cache")
             self.execute("DELETE FROM next_vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
             self.execute("UPDATE store SET tombstones = 0")
