@@ -329,6 +329,17 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
             raise LookupError
 
 
+def test_vectors_larger_than_a_page_are_stored(url: str, tmp_path: Path) -> None:
+    Recall.init(str(tmp_path), embedding="hash", settings={"store_path": url, "embedding_dim": 1_024})
+    with Recall.open(start=tmp_path) as recall:
+        recall.put([PutDocument("a.txt", "fish swim"), PutDocument("b.txt", "given", embedding=[1.0] * 1_024)])
+        recall.remove(["put://b.txt"])
+        for _ in recall.reembed("hash", settings=("embedding_dim=4096",)):
+            pass
+        recall.put([PutDocument("b.txt", "given", embedding=[1.0] * 4_096)])
+        assert recall.stats()["store"]["vectors"] == 2
+
+
 def test_compact_forgets_and_merges_postings(url: str, tmp_path: Path) -> None:
     dead = "SELECT term, number FROM posting, unnest(numbers) number WHERE number NOT IN (SELECT number FROM chunk)"
     Recall.init(str(tmp_path), embedding="hash", settings={"store_path": url})

@@ -141,6 +141,7 @@ CREATE TABLE embedding(
   FOREIGN KEY(doc_id, start) REFERENCES chunk(doc_id, start) ON DELETE CASCADE
 );
 CREATE INDEX embedding_number ON embedding(number);
+ALTER TABLE embedding ALTER embedding SET STORAGE VECTOR_STORAGE;
 CREATE TABLE vector_cache(
   text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL
 );
@@ -175,14 +176,20 @@ SELECT conrelid::regclass::text, conname, pg_get_constraintdef(c.oid) FROM pg_co
 JOIN pg_namespace n ON n.oid = connamespace WHERE contype = 'f' AND nspname = current_schema() ORDER BY 1 DESC, 2
 """
 
+_LONGEST_IN_ROW = 1_900
 _RECORD = "INSERT INTO store(schema_version, born, embedder, dimension, counter, chunker, words) "
+
+
+def storage(dimension: int) -> str:
+    """Return where Postgres stores vectors: in their row, which is fastest to scan, if a page has room for one."""
+    return "plain" if dimension <= _LONGEST_IN_ROW else "external"
 
 
 def make(db: psycopg.Connection, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:
     """Make the tables of a new collection in the current schema, in the open transaction."""
     for step in MIGRATIONS:
         spelled = step.replace("TEXT[]", 'text[] COLLATE "C"').replace("TEXT", 'text COLLATE "C"')
-        spelled = spelled.replace("DIMENSION", str(dimension))
+        spelled = spelled.replace("VECTOR_STORAGE", storage(dimension)).replace("DIMENSION", str(dimension))
         db.execute(spelled.encode())
     recorded = (SCHEMA_VERSION, embedder, dimension, counter, chunker, Analyzer.name)
     db.execute(f"{_RECORD} VALUES(%s, gen_random_uuid()::text, %s, %s, %s, %s, %s)", recorded)
