@@ -148,6 +148,8 @@ class StoreError(RecallError):
     """The database file is missing, read-only, full or too new."""
 
 
+UNMADE = frozenset(("no_store", "pgvector_missing"))
+"""Codes for a store that can be made; making a collection installs pgvector."""
 NO_STORE = frozenset(("no_store", "no_settings"))
 """Codes for a folder without a store. Commands that need no store ignore these errors."""
 

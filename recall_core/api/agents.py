@@ -37,7 +37,16 @@ from recall_core.contract.agents import AgentView, MemoryView, RouteView, Source
 from recall_core.contract.views import TrustView
 from recall_core.embed import trust as consent
 from recall_core.embed.trust import EMBEDDER, SYNC, FoundSettings
-from recall_core.errors import NO_STORE, ConfigError, EmbedError, RecallError, StoreError, UsageError, why_unread
+from recall_core.errors import (
+    NO_STORE,
+    UNMADE,
+    ConfigError,
+    EmbedError,
+    RecallError,
+    StoreError,
+    UsageError,
+    why_unread,
+)
 from recall_core.ingest.discover import Found, single, walk
 from recall_core.paths import os_path_of
 from recall_core.retrieve.asking import Ask
@@ -159,7 +168,7 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     try:
         store = opener(url.where)
     except StoreError as missing:
-        if missing.code not in NO_STORE:
+        if missing.code not in UNMADE:
             raise
         _make(agent, url, config)
         store = opener(url.where)

@@ -15,7 +15,7 @@ from recall_core.api.engine import Engine, result_of
 from recall_core.argument_types import checks_types
 from recall_core.config import WATCH_REST_MS, Config, GivenSettings
 from recall_core.contract import OK
-from recall_core.errors import RecallError, StoreError, UsageError
+from recall_core.errors import UNMADE, RecallError, StoreError, UsageError
 from recall_core.evaluate import fixture
 from recall_core.paths import spot
 from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked_and_packed, merge_ask
@@ -75,7 +75,7 @@ class Recall:
             opened, config, found = stores.open_store(place, is_vouched=trust)
         except StoreError as error:
             url = stores.store_url(store or str(start or "."))
-            if not create or error.code != "no_store":
+            if not create or error.code not in UNMADE:
                 raise
             if url.kind != "sqlite":
                 stores.create(url, place.config).close()

@@ -31,7 +31,7 @@ from recall_core.config import (
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, KNOWN_BY_IDENTITY, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import BASE, COUNTER, EMBEDDER, STORE, FoundSettings
-from recall_core.errors import ConfigError, StoreError, UsageError, why_unread
+from recall_core.errors import UNMADE, ConfigError, StoreError, UsageError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag, install_extra
@@ -238,7 +238,7 @@ def expect_free(kind: StoreKind, where: str) -> None:
     try:
         store = kind.open(where)
     except StoreError as error:
-        if error.code not in ("no_store", "pgvector_missing"):  # `create` installs pgvector
+        if error.code not in UNMADE:
             raise
     else:
         store.close()

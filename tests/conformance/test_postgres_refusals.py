@@ -89,7 +89,7 @@ def test_unfit_databases_are_named(url: str, store: Any) -> None:
         store.execute(f"CREATE DATABASE {name} {made}")
         other = url.replace("/postgres", f"/{name}")
         if name == "old":
-            own = create(other)
+            own = Recall.open(other, create=True).store  # installs pgvector
             cast(Any, own).execute("UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'")
             own.close()
         assert code_of(lambda other=other: open_again(other)) == code  # type: ignore[misc]
