@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors, pq
@@ -33,6 +32,38 @@ _INTERRUPTED = "interrupted", "The query was interrupted."
 _INSTALL = "CREATE EXTENSION vector"
 
 
+Result = TypeVar("Result")
+
+
+class LimitedConnection(psycopg.Connection[Any]):
+    """A connection that cancels the running statement at the deadline, or when the caller is cancelled."""
+
+    def wait(self, gen: Generator[Any, Any, Result], *limits: Any, **named: Any) -> Result:
+        """Wait for a statement. psycopg looks at it every 0.1 s."""
+        return super().wait(self._limit(gen) if deadline.is_set() else gen, *limits, **named)
+
+    def _limit(self, statement: Generator[Any, Any, Result]) -> Generator[Any, Any, Result]:
+        is_cancelled = False
+        try:
+            wanted = next(statement)
+            while True:
+                ready = yield wanted
+                if not (is_cancelled or deadline.seconds_left()):
+                    is_cancelled = True
+                    self._cancel_or_finish()
+                wanted = statement.send(ready)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+    def _cancel_or_finish(self) -> None:
+        try:
+            self.cancel_safe(timeout=CONNECT_SECONDS)
+        except psycopg.Error:  # the server is out of reach, and the statement would wait for it
+            self.pgconn.finish()
+            deadline.check()
+
+
 class Address(NamedTuple):
     """Where a collection is. path: as answers name it, without the password. quoted: the schema as SQL spells it."""
 
@@ -57,7 +88,7 @@ def address_of(where: str) -> Address:
         if not where.startswith("//") or "\0" in where or not 0 < len(collection.encode()) <= _LONGEST_NAME:
             raise ValueError
     except ValueError as error:
-        message = f"postgresql:{where} does not name a collection of at most {_LONGEST_NAME} bytes."
+        message = f"The URL does not name a collection of at most {_LONGEST_NAME} bytes."
         raise UsageError("bad_store_url", message, hint=_URL) from error
     rest = [(key, value) for key, value in given if key != "collection"]
     user, _, host = parts.netloc.rpartition("@")
@@ -80,7 +111,7 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
     Raises StoreError `server_refused`, `server_unreachable`, `server_unfit`, `pgvector_missing`.
     """
     try:
-        db = psycopg.connect(address.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS)
+        db = LimitedConnection.connect(address.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS)
     except psycopg.ProgrammingError:  # its message may quote the password
         message = f"{address.path} is not an address that libpq can read."
         raise UsageError("bad_store_url", message, hint=_URL) from None
@@ -236,7 +267,6 @@ class OpenCollection:
         self._info_read: StoreInfo | None = None
         self._words_read: str | None = None
         """What was read about the collection since the last `reading` block began; used inside it."""
-        self._has_timeout = False
         self._own_commits = 0
         self._born = ""
         if not self.is_there():
@@ -260,14 +290,13 @@ class OpenCollection:
             if self._is_ended:
                 raise Interrupted(*_INTERRUPTED, hint="run it again")
             deadline.check()
-            if self.db.broken and not (self._is_reading or self._is_writing):
-                self.db = connect(self.address)
-            if deadline.is_set() or self._has_timeout:
-                left = deadline.seconds_left()
-                self._has_timeout = isfinite(left)
-                limit = str(int(left * 1000) + 1) if self._has_timeout else None  # None: as the server sets it
-                self.db.execute("SELECT set_config('statement_timeout', %s, false)", (limit,))
-            cursor = self.db.execute(sql.encode(), parameters, binary=True)
+            try:
+                cursor = self.db.execute(sql.encode(), parameters, binary=True)
+            except psycopg.OperationalError:
+                if not self.db.broken or self._is_reading or self._is_writing:
+                    raise
+                self.db = connect(self.address)  # nothing depends on the lost connection
+                cursor = self.db.execute(sql.encode(), parameters, binary=True)
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager
