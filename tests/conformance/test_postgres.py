@@ -26,6 +26,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api import stores
 from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
+from recall_core.config import Config
 from recall_core.conformance.__main__ import run
 from recall_core.deadline import within
 from recall_core.embed.hash import HashEmbedder
@@ -299,6 +300,31 @@ def test_text_with_a_nul_is_refused_and_not_stored(store: Store) -> None:
     assert store.info() == before
 
 
+def test_long_words_are_found_as_in_a_file(store: Store, tmp_path: Path) -> None:
+    long, other = ("".join(Random(seed).choices("bcdfghjklmnpqrtv", k=3_000)) for seed in (1, 2))
+    twin = f"{long[:1_500]}x{long[1_501:]}"
+    names = {"long": f"fish {long} oak {long}", "twin": f"oak {twin}", "other": f"elm {other}", "half": long[:1_000]}
+    added = [file_of(f"{name}.txt", [text], title=f"{name} {long[:600]}") for name, text in names.items()]
+    recorded = {"embedder": EMBEDDER.identity, "counter": "whitespace", "chunker": "boundary-1:9:0:99"}
+    file = store_kind("sqlite").create(str(tmp_path / "file.db"), dimension=EMBEDDER.dimension, **recorded)
+    put(file, *files())
+    for own in (file, store):
+        put(own, *added)
+        put(own, file_of("half.txt", ["short"]))  # so that terms are taken away
+        assert own.check("fulltext").severity == "ok"
+    engines = [Engine(each, config=Config(), base=tmp_path) for each in (file, store)]
+    ask = Ask(mode="lexical")
+    asked = [long, twin, f'"{long} oak"', f"elm {other}", long[:600], long[-40:], f"{long} {twin} fish"]
+    for words in asked:
+        expected, found = (Recall(engine).search(words, ask) for engine in engines)
+        assert found["results"] == expected["results"], f"{len(words)} characters, {words[:9]}"
+        assert found["stats"]["total_hits"] == expected["stats"]["total_hits"]
+        assert found["results"]
+    filtered = [Recall(engine).query(f"SELECT * FROM chunk FILTER lexical('{long} oak')") for engine in engines]
+    assert filtered[0]["results"] == filtered[1]["results"]
+    file.close()
+
+
 def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     assert store_kind("postgresql").levels == {"search", "write"}
     for name in ("rebuild_indexes", "back_up", "near_pairs", "syntax_error"):
@@ -307,6 +333,8 @@ def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     with Recall.open(store.path) as recall:
         assert code_of(lambda: recall.backup("copy.db")) == "not_offered"
         assert code_of(lambda: list(recall.reindex("de"))) == "not_offered"
+        for unread in (recall.verify, lambda url: recall.recover(url, "new.db")):
+            assert code_of(lambda unread=unread: unread("postgresql://me:s3cret@host/db")) == "not_offered"  # type: ignore[misc]
         severities = {each["code"]: each["severity"] for each in recall.doctor()["checks"]}
     assert (severities["digest"], severities["vectors"], severities["integrity"]) == ("ok", "ok", "ok")
 

@@ -67,7 +67,8 @@ def wait_until(store: Any, *, is_waiting: bool) -> None:
 
 def test_server_survives_lost_connections(store: Any, served: Server) -> None:
     before = answers(served)
-    sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename IS NOT NULL"
+    sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    sql += "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
     assert store.execute(sql)
     assert answers(served) == before
 

@@ -31,12 +31,17 @@ from recall_core.rql.ast import (
 from recall_core.rql.fields import info_of, mentions_chunk, scalar
 from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match
 from recall_core.store.postgres.schema import Execute
+from recall_core.text import sha256
 from recall_core.types import Phrase, Table
 from recall_core.words.analyzer import Analyzer
 
 LIVE = "d.is_live AND c.is_live"
 CHUNKS = "document d JOIN chunk c ON c.doc_id = d.id"
 NATURAL = "d.path, c.start"
+_HEAD, _TAIL = 256, 64
+"""Characters that a long term keeps at its ends, where searches look for parts of words."""
+LONGEST_TERM = _HEAD + 64 + _TAIL
+"""Characters of the longest entry of the index; longer terms get a hash."""
 
 _COLUMNS = {
     "doc.id": "d.id",
@@ -195,13 +200,21 @@ class Compiler:
         return BoundSql(", ".join([*terms, ending]), tuple(params))
 
 
+def index_entry(term: str) -> str:
+    """Return a term as the index has it: a long one with a hash, because Postgres indexes at most 2,704 bytes."""
+    if len(term) <= LONGEST_TERM:
+        return term
+    return f"{term[:_HEAD]}{sha256(term.encode()).hexdigest()}{term[-_TAIL:]}"
+
+
 def holds(phrase: Phrase) -> BoundSql:
     """Return the condition for chunks that contain these words next to each other, in the title or the text."""
-    if len(phrase.terms) == 1:
-        return BoundSql("(c.terms @> %s::text[])", (list(phrase.terms),))
+    entries = list(map(index_entry, phrase.terms))
+    if len(entries) == 1:
+        return BoundSql("(c.terms @> %s::text[])", (entries,))
     spelled = f" {' '.join(phrase.terms)} "
     sql = "(c.terms @> %s::text[] AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
-    return BoundSql(sql, (list(phrase.terms), spelled, spelled))
+    return BoundSql(sql, (entries, spelled, spelled))
 
 
 def is_native(expr: Predicate | Words) -> bool:

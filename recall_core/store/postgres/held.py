@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, holds
+from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, holds, index_entry
 from recall_core.store.postgres.opened import State
 from recall_core.store.postgres.schema import Execute
 from recall_core.store.sqlite.memory.matrix import Matrix
@@ -82,8 +82,8 @@ class HeldState(Snapshot):
 
     def frequencies(self, execute: Execute, terms: Iterable[str]) -> dict[str, int]:
         """Return for each of these terms the number of rows that contain it, if there are any."""
-        wanted = sorted(set(terms))
-        if self.vocabulary is None and (new := [term for term in wanted if term not in self._dfs]):
+        wanted = {index_entry(term): term for term in sorted(set(terms))}
+        if self.vocabulary is None and (new := [entry for entry in wanted if entry not in self._dfs]):
             self._dfs.update(dict.fromkeys(new, 0) | dict(execute(_DFS, (new,))))
             if len(self._dfs) > _MANY_TERMS:
                 every = execute("SELECT term, df FROM term ORDER BY term")
@@ -92,8 +92,10 @@ class HeldState(Snapshot):
                     vocabulary.put([(term, df) for term, df in every])
                     self.vocabulary = vocabulary  # only now, because other threads read it
         if self.vocabulary is not None:
-            return self.vocabulary.frequencies(wanted)
-        return {term: df for term in wanted if (df := self._dfs[term])}
+            found = self.vocabulary.frequencies(list(wanted))
+        else:
+            found = {entry: df for entry in wanted if (df := self._dfs[entry])}
+        return {wanted[entry]: df for entry, df in found.items()}
 
     def beginning(self, execute: Execute, letters: Sequence[str], shortest: int, longest: int) -> dict[str, int]:
         """Return term to number of rows, for terms of these lengths that start with one of these letters."""
@@ -130,20 +132,19 @@ class ArrayPostings(Postings):
         """Read these words in one statement, unless they are here."""
         new = sorted({stem for stem in stems if (stem,) not in self._kept})
         if new:
-            found = execute(_WORDS, (new,))
-            self._read = dict.fromkeys(new, _NONE) | {stem: tuple(columns) for stem, *columns in found}
+            self._read = dict.fromkeys(new, _NONE) | _occurrences(execute, new)
 
     def _word(self, stem: str, execute: Execute) -> Posting:
         columns = self._read.pop(stem, None)
         if columns is None:
-            columns = next((tuple(row[1:]) for row in execute(_WORDS, ([stem],))), _NONE)
+            columns = _occurrences(execute, [stem]).get(stem, _NONE)
         return self._posting(*(np.array(column, dtype=np.int64) for column in columns))
 
     def _several(self, phrase: Phrase, execute: Execute) -> Posting:
         counts: dict[int, tuple[int, int]] = {}
         each = {one.terms: one for one in phrase.any_of or (phrase,)}
-        words = execute(_WORDS, ([terms[0] for terms in each if len(terms) == 1],))
-        runs: list[Iterable[tuple[int, ...]]] = [zip(*columns, strict=True) for _, *columns in words]
+        words = _occurrences(execute, [terms[0] for terms in each if len(terms) == 1])
+        runs: list[Iterable[tuple[int, ...]]] = [zip(*columns, strict=True) for columns in words.values()]
         runs += [_count_phrase(execute, one) for terms, one in each.items() if len(terms) > 1]
         for run in runs:
             for number, title, body in run:
@@ -152,6 +153,12 @@ class ArrayPostings(Postings):
         if phrase.in_title:
             counts = {number: (title, 0) for number, (title, _) in counts.items() if title}
         return self._of_counts(counts)
+
+
+def _occurrences(execute: Execute, stems: Iterable[str]) -> dict[str, tuple[Sequence[int], ...]]:
+    """Return stem to number, occurrences in title and in body of its chunks, for stems that occur."""
+    entries = {index_entry(stem): stem for stem in stems}
+    return {entries[entry]: tuple(columns) for entry, *columns in execute(_WORDS, (list(entries),))}
 
 
 def _count_phrase(execute: Execute, phrase: Phrase) -> list[tuple[int, ...]]:

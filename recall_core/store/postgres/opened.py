@@ -40,7 +40,8 @@ class LimitedConnection(psycopg.Connection[Any]):
 
     def wait(self, gen: Generator[Any, Any, Result], *limits: Any, **named: Any) -> Result:
         """Wait for a statement. psycopg looks at it every 0.1 s."""
-        return super().wait(self._limit(gen) if deadline.is_set() else gen, *limits, **named)
+        done: Result = super().wait(self._limit(gen) if deadline.is_set() else gen, *limits, **named)
+        return done
 
     def _limit(self, statement: Generator[Any, Any, Result]) -> Generator[Any, Any, Result]:
         is_cancelled = False
@@ -242,8 +243,8 @@ _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
         (psycopg.DataError, errors.ProgramLimitExceeded),
         StoreError,
         "text_unstorable",
-        "A text or a number cannot be stored in {path}, such as a text with a NUL or with a word of 3,000 bytes.",
-        "remove NUL characters and long words from the text",
+        "A text or a number cannot be stored in {path}, such as a text with a NUL, or a path or tag of 3,000 bytes.",
+        "remove NUL characters from the text, and shorten long paths and tags",
     ),
 )
 

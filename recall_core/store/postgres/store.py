@@ -14,7 +14,17 @@ from recall_core.paths import PRIVATE
 from recall_core.rql.ast import And, Expr, OrderKey
 from recall_core.store import postgres
 from recall_core.store.care import Maintenance
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, BoundSql, Compiler, holds, is_native
+from recall_core.store.postgres.compile import (
+    CHUNKS,
+    LIVE,
+    LONGEST_TERM,
+    NATURAL,
+    BoundSql,
+    Compiler,
+    holds,
+    index_entry,
+    is_native,
+)
 from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
     Address,
@@ -221,12 +231,18 @@ class PostgresStore(PostgresReembed):
     def terms_ending(self, letters: str, *, most: int) -> list[str]:
         """Return terms that end with these letters; see store.port.Search."""
         sql = "SELECT term FROM term WHERE right(term, length(%s)) = %s ORDER BY df DESC, term LIMIT %s"
-        return [term for (term,) in self.execute(sql, (letters, letters, most))]
+        found = [term for (term,) in self.execute(sql, (letters, letters, most))]
+        return [term if len(term) < LONGEST_TERM else self._whole(term) for term in found]
+
+    def _whole(self, entry: str) -> str:
+        sql = "SELECT title_words || body_words FROM chunk WHERE is_live AND terms @> %s::text[] LIMIT 1"
+        words: list[str] = self.execute(sql, ([entry],))[0][0].split()
+        return next(word for word in words if index_entry(word) == entry)
 
     def texts_with(self, term: str, *, most: int) -> list[str]:
         """Return titles with texts of chunks with this term; see store.port.Search."""
         sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.terms @> %s::text[]"
-        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([term], most))]
+        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([index_entry(term)], most))]
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""

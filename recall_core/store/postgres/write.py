@@ -12,7 +12,7 @@ from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.marks import dump
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.postgres.compile import metadata_for_filters
+from recall_core.store.postgres.compile import LONGEST_TERM, index_entry, metadata_for_filters
 from recall_core.store.postgres.judgements import PostgresJudgementWriter
 from recall_core.store.postgres.opened import OpenCollection, VectorBytes
 from recall_core.store.postgres.records import GIVEN
@@ -311,7 +311,8 @@ class PostgresWriter:
         words = [tokenize(self._analyzer.tokenizer, form) for form in (title, self._analyzer.form(chunk.text))]
         in_title, in_body = map(Counter, words)
         terms = sorted({*in_title, *in_body})
-        self._terms.update(terms)
+        entries = [term if len(term) <= LONGEST_TERM else index_entry(term) for term in terms]
+        self._terms.update(entries)
         self._chunks.append(
             (
                 doc_id,
@@ -328,7 +329,7 @@ class PostgresWriter:
                 chunk.text,
                 sha256(chunk.text.encode()).digest(),
                 chunk.text_hash,
-                _array(map(_QUOTED, terms)),
+                _array(map(_QUOTED, entries)),
                 *(_array(map(counted.get, terms, repeat(0))) for counted in (in_title, in_body)),
                 *map(len, words),
                 *(f" {' '.join(each)} " for each in words),
