@@ -160,13 +160,13 @@ def _nearest(first: Path) -> Path | None:
 
 
 def _apart(url: StoreUrl, first: Path) -> StorePlace:
-    """Return the place of a store that is not a file. Its settings are never written, as a folder's belong to another
-    store.
-    """
+    """Return the place of a store that is not a file. Settings are written only to a recall.toml with its URL."""
     toml = _nearest(first)
     config = initial_config(None, (), is_new=url.where == MEMORY)[0] if toml is None else load(toml)
     base = first if toml is None else toml.parent
     needs = (EMBEDDER, COUNTER) if url.where == MEMORY or config.embedding == AUTO else (COUNTER,)
+    if toml is not None and config.store_path == f"{url.kind}:{url.where}":
+        return StorePlace(url, config, _base(config, toml, url), toml, needs=(*needs, BASE))
     return StorePlace(url, config, base, base / ":" / FILE_NAME, toml, needs)
 
 

@@ -176,6 +176,20 @@ def test_path_opens_the_store_but_has_no_password(store: Store, url: str) -> Non
         open_again(recall.store.path).close()
 
 
+def test_settings_are_saved_where_the_url_is_named(store: Store, tmp_path: Path) -> None:
+    def save(url: str) -> None:
+        with Recall.open(url, start=tmp_path) as recall:
+            embedders.write_settings(recall.engine.toml, {"bm25_weight": 0.5})
+
+    assert code_of(lambda: save(store.path)) == "settings_unwritable"
+    toml = tmp_path / "recall.toml"
+    for url, is_saved in (("postgresql://elsewhere/db", False), (store.path, True)):
+        toml.write_text(f'store_path = "{url}"', encoding="utf-8")
+        with suppress(RecallError):
+            save(store.path)
+        assert ("lexical_weight" in toml.read_text(encoding="utf-8")) is is_saved
+
+
 def test_name_of_a_collection_is_only_a_name(server: str, store: Store) -> None:
     odd = collection(server, "x%22; DROP SCHEMA recall_own; --%25s'")
     other = create(odd)
