@@ -12,11 +12,13 @@ import pytest
 
 pytest.importorskip("mcp")
 
+from recall_core.api.serving import StoreSettings
 from recall_core.api.stores import store_kind, store_url
-from recall_core.testing.corpus import files, put
+from recall_core.testing.corpus import EMBEDDER, files, put
 from tests import postgres_server
 from tests.conformance.test_postgres import create, open_again
 from tests.postgres_server import collection
+from tests.recalld import without_times
 from tests.unit.test_rest import Server
 
 pytestmark = pytest.mark.skipif(not postgres_server.is_available(), reason=postgres_server.MISSING)
@@ -26,8 +28,9 @@ WORDS = {"words": "fish"}
 
 @pytest.fixture
 def store(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Make a collection of a few files, outside of every folder with settings."""
+    """Make a collection of a few files, with settings that a file next to them has too."""
     monkeypatch.chdir(tmp_path)
+    Path("recall.toml").write_text(f'embedding = "hash"\nembedding_dim = {EMBEDDER.dimension}\n', encoding="utf-8")
     url = collection(server, "doors")
     own = create(url)
     put(own, *files())
@@ -63,6 +66,46 @@ def wait_until(store: Any, *, is_waiting: bool) -> None:
     while bool(waiting(store)) is not is_waiting:
         assert time.monotonic() < until, f"processes that wait for a lock: {waiting(store)}"
         time.sleep(0.01)
+
+
+def test_answers_over_http_equal_those_of_a_file(store: Any, served: Server, tmp_path: Path) -> None:
+    info, path = store.info(), tmp_path / "file.db"
+    recorded = {"embedder": info.embedder, "counter": info.counter, "chunker": info.chunker}
+    own = store_kind("sqlite").create(str(path), dimension=info.dimension, **recorded)
+    put(own, *files())
+    own.close()
+    file = Server(path)
+    questions: list[tuple[str, dict[str, object]]] = [
+        ("search", {**WORDS, "snapshot": info.digest[:12]}),
+        ("search", {**WORDS, "snapshot": "abcdef"}),
+        ("search", {**WORDS, "mode": "semantic", "filter": "doc.path GLOB '*.md'"}),
+        ("query", {"rql": "SELECT doc.path FROM doc LIMIT 3"}),
+        ("context", {**WORDS, "budget_tokens": 40}),
+        ("whynot", {**WORDS, "k": 1, "target": "b/c.md"}),
+        ("get", {"target": "b/c.md:1"}),
+        ("get", {"target": "absent"}),
+    ]
+    statuses = []
+    for name, body in questions:
+        ours, theirs = (each.ask("POST", f"/v1/{name}", body) for each in (served, file))
+        statuses.append(ours.status_code)
+        assert without_times(ours.content) == without_times(theirs.content), (name, body)
+    assert statuses == [200, 409, 200, 200, 200, 200, 200, 404]
+    file.pool.close()
+
+
+def test_refused_server_shows_no_password(store: Any, tmp_path: Path) -> None:
+    served = Server(tmp_path)
+    locked = store.path.replace("recall@", "locked:s3cret@").replace("/postgres?", "/absent?")
+    served.pool.settings = StoreSettings(locked)
+    response = served.ask("POST", "/v1/search", WORDS)
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "server_refused")
+    assert "s3cret" not in response.text
+    served.pool.close()
+
+
+def test_text_with_a_nul_is_not_the_fault_of_the_server(served: Server) -> None:
+    assert served.code("PUT", "/v1/documents/nul", {"content": "a\0b"}) == (422, "text_unstorable")
 
 
 def test_server_survives_lost_connections(store: Any, served: Server) -> None:
