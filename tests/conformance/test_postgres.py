@@ -39,7 +39,7 @@ from recall_core.store.port import Store
 from recall_core.store.values import JudgementRow, ReembedTarget, StoreCheck
 from recall_core.testing import SearchConformance, WriteConformance
 from recall_core.testing.corpus import EMBEDDER, file_of, files, put, rows_of
-from recall_core.types import Root
+from recall_core.types import LiteralQuery, Phrase, Root
 from tests import postgres_server
 from tests.parity_stores import filled
 from tests.postgres_server import collection
@@ -334,6 +334,8 @@ def test_long_words_are_found_as_in_a_file(store: Store, tmp_path: Path) -> None
         assert found["results"] == expected["results"], f"{len(words)} characters, {words[:9]}"
         assert found["stats"]["total_hits"] == expected["stats"]["total_hits"]
         assert found["results"]
+    words = LiteralQuery("", tuple(Phrase("", terms, terms) for terms in ((long,), (long, "oak"))))
+    assert store.term_stats(words, is_searched=False) == file.term_stats(words)
     filtered = [Recall(engine).query(f"SELECT * FROM chunk FILTER lexical('{long} oak')") for engine in engines]
     assert filtered[0]["results"] == filtered[1]["results"]
     file.close()

@@ -44,7 +44,7 @@ class LimitedConnection(psycopg.Connection[Any]):
         return done
 
     def _limit(self, statement: Generator[Any, Any, Result]) -> Generator[Any, Any, Result]:
-        is_cancelled = False
+        is_cancelled = not deadline.seconds_left()  # then it is a rollback
         try:
             wanted = next(statement)
             while True:
