@@ -166,7 +166,7 @@ def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config)
 
 
 _BOM = "\ufeff"
-_NAME_STORE = f"""mkdir DIR; echo 'store_path = "URL"' > DIR/{FILE_NAME}; recall --store DIR trust"""
+_NAME_STORE = f"""mkdir DIR; echo 'store_path = "URL"' > DIR/{FILE_NAME}; cd DIR; recall trust"""
 
 
 def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:

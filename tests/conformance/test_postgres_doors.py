@@ -104,7 +104,7 @@ def test_refused_server_shows_no_password(store: Any, tmp_path: Path) -> None:
     served.pool.close()
 
 
-def test_text_with_a_nul_is_not_the_fault_of_the_server(served: Server) -> None:
+def test_unstorable_text_is_not_a_failure_of_the_server(served: Server) -> None:
     assert served.code("PUT", "/v1/documents/nul", {"content": "a\0b"}) == (422, "text_unstorable")
 
 

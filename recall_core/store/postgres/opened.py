@@ -22,6 +22,8 @@ from recall_core.store.postgres.schema import SCHEMA_VERSION, make
 from recall_core.types import StoreInfo
 
 CONNECT_SECONDS = 10
+_CANCEL_SECONDS = 2.0
+"""How long the server may take to accept that a statement is cancelled, before its connection is dropped."""
 OLDEST_SERVER = 14
 OLDEST_VECTOR = (0, 8)
 """The first pgvector whose index scans go on until enough rows pass a filter."""
@@ -59,7 +61,7 @@ class LimitedConnection(psycopg.Connection[Any]):
 
     def _cancel_or_finish(self) -> None:
         try:
-            self.cancel_safe(timeout=CONNECT_SECONDS)
+            self.cancel_safe(timeout=_CANCEL_SECONDS)
         except psycopg.Error:  # the server is out of reach, and the statement would wait for it
             self.pgconn.finish()
             deadline.check()
