@@ -237,7 +237,11 @@ SETTINGS: dict[str, Setting] = {
         choices=("none", "english", "leftovers", "questions"),
     ),
     "title_weight": Setting("weight of words in the title", live=True, least=0, most=1_000),
-    "lexical_model": Setting("formula that scores matching words", live=True, choices=("fts5", "bm25f")),
+    "lexical_model": Setting(
+        "formula that scores matching words; ts_rank only in Postgres",
+        live=True,
+        choices=("fts5", "bm25f", "ts_rank"),
+    ),
     "bm25_k1": Setting("how soon repeated words stop adding to the score (bm25f)", live=True, least=0, most=100),
     "bm25_b": Setting("penalty for long texts (bm25f)", live=True, least=0, most=1),
     "rerank": Setting("reranker of the best rows, empty for none", live=True),

@@ -143,6 +143,8 @@ def _models_echo(plan: Plan, pool: Pool) -> shapes.ModelsEcho:
             "b": config.bm25_b,
             "title_weight": config.title_weight,
         }
+    elif pool.lexical_model == "ts_rank":
+        echo["lexical_model"] = {"model": "ts_rank", "title_weight": config.title_weight}
     return echo
 
 
@@ -165,12 +167,14 @@ def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> shapes.Si
         echo["bound"] = pool.bound
     echo["normalizer"] = _normalizer_echo(signal, plan, pool)
     if signal == "lexical":
-        echo["terms"] = [_term_echo(term) for term in pool.terms]
+        echo["terms"] = [_term_echo(term, pool.lexical_model) for term in pool.terms]
     return echo
 
 
-def _term_echo(term: TermStat) -> shapes.TermEcho:
-    echo: shapes.TermEcho = {"text": term.text, "df": term.df, "idf": term.idf}
+def _term_echo(term: TermStat, model: str) -> shapes.TermEcho:
+    echo: shapes.TermEcho = {"text": term.text, "df": term.df}
+    if model != "ts_rank":
+        echo["idf"] = term.idf
     return {**echo, "words": term.words} if term.words > 1 else echo
 
 

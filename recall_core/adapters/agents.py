@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recall_core import api
+from recall_core import api, paths
 from recall_core.adapters.flags import Command, Flag, Operand, in_lines, on_store
 from recall_core.adapters.render import clean, count_of
 from recall_core.errors import UsageError
@@ -37,8 +39,8 @@ def agents(request: Request, streams: Streams, opener: Opener) -> AgentsResponse
     given = {
         "name": request.flags.name,
         "default": request.flags.default or None,
-        "workspace": request.flags.workspace,
-        "extra_paths": request.flags.extra_path,
+        "workspace": request.flags.workspace and _from_here(request.flags.workspace),
+        "extra_paths": request.flags.extra_path and [*map(_from_here, request.flags.extra_path)],
         "embedding": request.flags.embedding,
         "sources": ["memory", "sessions"] if request.flags.sessions else None,
     }
@@ -51,6 +53,11 @@ def agents(request: Request, streams: Streams, opener: Opener) -> AgentsResponse
     return api.agents.list_agents(*words)
 
 
+def _from_here(typed: str) -> str:
+    """Return a typed path for agents.toml, where a relative one would start elsewhere."""
+    return typed if typed.startswith("~") else str(paths.spelt(paths.absolute(Path(typed))))
+
+
 def _lines(request: Request) -> Command[Any]:
     """Return the command that prints one line for each agent, or every field of one."""
 
@@ -60,18 +67,25 @@ def _lines(request: Request) -> Command[Any]:
                 yield from (f"{key:<12}{clean(_text(value))}" for key, value in view.items())
                 continue
             marks = [*["default"] * view["default"], *["off"] * (not view["enabled"]), *view["sources"]]
-            missing = f"  missing: {', '.join(view['missing'])}" if view["missing"] else ""
-            yield f"{view['id']:<11} {clean(view['workspace'])}  {', '.join(marks)}{clean(missing)}"
+            missing = f"  missing: {clean(', '.join(view['missing']))}" if view["missing"] else ""
+            yield f"{view['id']:<11} {clean(view['workspace'])}  {', '.join(marks)}{missing}"
 
     return COMMANDS[0]._replace(prints=in_lines(lines))
 
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        value = [f"{key} {each}" for key, each in value.items()]
+        value = [f"{key} {each if isinstance(each, str) else json.dumps(each)}" for key, each in value.items()]
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) or "-" if isinstance(value, list) else str(value)
+
+
+def route(request: Request, streams: Streams, opener: Opener) -> RouteResponse:
+    """Return which agent gets a message."""
+    if request.flags.channel is None:
+        raise UsageError("missing_argument", "recall route needs --channel.", hint=Hint("route", channel="slack"))
+    return api.agents.route(request.flags.channel, account=request.flags.account, peer=request.flags.peer)
 
 
 def route_lines(response: RouteResponse) -> Iterator[str]:
@@ -86,8 +100,8 @@ def route_lines(response: RouteResponse) -> Iterator[str]:
 
 
 def status_lines(response: StatusResponse) -> Iterator[str]:
-    """Yield the state of the store, one field on each line."""
-    for key, value in response["memory"].items():
+    """Yield the state of the store, one field on each line, the agent first."""
+    for key, value in sorted(response["memory"].items(), key=lambda field: field[0] != "agent"):
         if key == "sources":
             for each in response["memory"]["sources"]:
                 amount = f"{count_of(each['files'], 'file')}, {count_of(each['chunks'], 'chunk')}"
@@ -121,9 +135,7 @@ COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "route",
         "Show which agent gets a message, its store, and the key of the session.",
-        run=lambda request, streams, opener: api.agents.route(
-            request.flags.channel or "", account=request.flags.account, peer=request.flags.peer
-        ),
+        run=route,
         prints=in_lines(route_lines),
         flags=(
             Flag("--channel", "where the message comes from, such as slack", "NAME"),

@@ -16,7 +16,8 @@ from recall_core.adapters.flags import GLOBALS, LARGEST, Request, wants_json
 from recall_core.adapters.render import CAUTION, json_line
 from recall_core.adapters.streams import Streams, encode_for, for_data
 from recall_core.deadline import within
-from recall_core.errors import UsageError
+from recall_core.errors import RecallError, UsageError
+from recall_core.shell import Hint, in_store
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Flag, Opener
@@ -229,14 +230,21 @@ def _opener_of_agent(request: Request, streams: Streams) -> Opener:
         other = "--store" if request.store is not None else f"recall {name}"
         raise UsageError("conflicting_flags", f"--agent cannot be used with {other}.", hint="leave out --agent")
 
-    def open_agent(store: str | None) -> Recall:
+    @contextmanager
+    def open_agent(store: str | None) -> Iterator[Recall]:
         if store is not None:
             message = f"--agent opens the memory of {request.agent} alone, not {store}."
             raise UsageError("conflicting_flags", message, hint="leave out --agent")
-        recall = api.recall.Recall.agent(request.agent or "")
-        if name in adapters.client.COMMANDS and (failed := api.agents.sync_before_search(recall.engine)):
-            streams.say(f"warning: {failed}")
-        return recall
+        with api.recall.Recall.agent(request.agent or "") as recall:
+            if name in adapters.client.COMMANDS and (failed := api.agents.sync_before_search(recall.engine)):
+                streams.say(f"warning: {failed}")
+            try:
+                yield recall
+            except RecallError as error:
+                action = error.hint.action.partition(" ")[0] if isinstance(error.hint, Hint) else ""
+                if action in BY_NAME.keys() - _WITHOUT_AGENT:
+                    error.hint = in_store(str(error.hint), None, agent=request.agent)
+                raise
 
     return open_agent
 

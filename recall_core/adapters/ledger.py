@@ -168,7 +168,7 @@ def _about(leaf: LeafView) -> str:
     floored = ", floored" if leaf.get("floored") else ""
     length, average = _sum_columns(leaf["length"]), _sum_columns(leaf["average_length"])
     return (
-        f"{text}  {weight_of(leaf)}{floored}  in {count_of(leaf['df'], 'chunk')}  "
+        f"{text}{weight_of(leaf)}{floored}  in {count_of(leaf['df'], 'chunk')}  "
         f"title {leaf['tf']['title']:g} body {leaf['tf']['body']:g}  {length:g} words of {average:.0f} on average"
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from recall_core import api
 from recall_core._lazy import difflib
@@ -14,6 +14,9 @@ from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag, Request
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import quote
+
+if TYPE_CHECKING:
+    from recall_core.agents.profiles import Agents
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 _UNSHOWN = partial(FORMAT, width=80)
@@ -110,13 +113,16 @@ def command_parser(command: Command[Any], *, operands: bool = False) -> CommandP
         formatter_class=FORMAT if operands else _UNSHOWN,
     )
     if operands and operand is not None:
-        parser.add_argument(
+        action = parser.add_argument(
             "words",
             nargs="*",
             metavar=operand.name,
             help=operand.doc,
             choices=operand.choices or (*operand.actions, *operand.offers) or None,
         )
+        if command.name == "agents":
+            action.choices = None  # argcomplete ignores words before one that is not a choice
+            action.completer = partial(_words_of_agents, operand.actions)  # type: ignore[attr-defined]
     add_flags(parser, command.flags)
     add_flags(parser.add_argument_group("global options"), GLOBALS)
     return parser
@@ -139,15 +145,30 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
                 metavar=flag.metavar,
                 help=f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}",
             )
-            if flag.name == "--agent":
-                action.completer = _agent_ids  # type: ignore[attr-defined]  # argcomplete looks for it
+            if flag.name in _IN_AGENTS_FILE:
+                action.completer = partial(_from_agents_file, flag.name)  # type: ignore[attr-defined]
 
 
-def _agent_ids(**_: object) -> list[str]:
-    """Return the agents that a shell may offer."""
+_IN_AGENTS_FILE: dict[str, Callable[[Agents], Iterable[str | None]]] = {
+    "--agent": lambda agents: (agent.id for agent in agents.agents),
+    "--channel": lambda agents: (binding.channel for binding in agents.bindings),
+    "--account": lambda agents: (binding.account for binding in agents.bindings),
+}
+"""The values of flags that completion reads from agents.toml."""
+
+
+def _from_agents_file(flag: str, **_: object) -> list[str]:
+    """Return the values of a flag that a shell may offer."""
     with suppress(RecallError, OSError):
-        return [agent.id for agent in api.agents.load().agents]
+        return [each for each in dict.fromkeys(_IN_AGENTS_FILE[flag](api.agents.load())) if each is not None]
     return []
+
+
+def _words_of_agents(actions: Sequence[str], *, parsed_args: argparse.Namespace, **_: object) -> Sequence[str]:
+    """Return the actions of `recall agents`, or the ids that `show` and `rm` take."""
+    if not parsed_args.words:
+        return actions
+    return _from_agents_file("--agent") if parsed_args.words in (["show"], ["rm"]) else ()
 
 
 def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

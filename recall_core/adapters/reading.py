@@ -270,7 +270,7 @@ def plan_lines(response: ExplainedResponse) -> Iterator[str]:
     for signal in echo.get("plan", {}).get("signals", []):
         yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
         for term in signal.get("terms", []):
-            yield f"{'':<9}{clean(term['text'])}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}"
+            yield f"{'':<9}{clean(term['text'])}  in {count_of(term['df'], 'chunk')}{weight_of(term)}"
     yield f"{'order':<9}{clean(', '.join(view['order']))}"
     yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {count_of(response['stats']['total_hits'], 'row')}"
     yield from (f"{'step':<9}{step}" for step in view["steps"])

@@ -70,10 +70,11 @@ def talk_of_report(response: ReportResponse, is_verbose: bool) -> Iterator[str]:
     yield _context_figures(response["context"])
 
 
-def weight_of(term: Mapping[str, Any]) -> str:
-    """Return the weight of a term: `idf 2.197`, or `phrase of 2 words, idf 5.003` (the sum over its words)."""
+def weight_of(term: Mapping[str, Any], joint: str = "  ") -> str:
+    """Return the weight of a term after the joint: `idf 2.197`, or `phrase of 2 words, idf 5.003` (the sum over its
+    words). Return "" if no word has a weight, as with ts_rank."""
     words = f"phrase of {term['words']} words, " if "words" in term else ""
-    return f"{words}idf {term['idf']:.3f}"
+    return f"{joint}{words}idf {term['idf']:.3f}" if "idf" in term else ""
 
 
 def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Iterator[str]:

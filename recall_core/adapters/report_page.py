@@ -160,10 +160,10 @@ def plan_facts(query: QueryEcho) -> Iterator[tuple[str, str]]:
     if "lexical_model" in plan:
         yield "words scored by", plan["lexical_model"]["model"]
     for signal in plan["signals"]:
-        if "bound" in signal:
+        if "bound" in signal and plan.get("lexical_model", {}).get("model") != "ts_rank":
             yield "bm25 bound", f"{signal['bound']:.3f}"
         for term in signal.get("terms", []):
-            yield f"“{term['text']}”", f"in {count_of(term['df'], 'chunk')}, {weight_of(term)}"
+            yield f"“{term['text']}”", f"in {count_of(term['df'], 'chunk')}{weight_of(term, ', ')}"
 
 
 def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:

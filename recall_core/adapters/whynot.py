@@ -215,7 +215,8 @@ def command_of(fix: FixView) -> str:
 def _few_words(view: WhyNotView) -> Iterator[str]:
     """Yield how many words of the target were tried, if not all."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
-        words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
+        words = view["words"]
+        for_whom = {"context": "a context", "match": "match=all", "model": "ts_rank"}[words["few_for"]]
         verb = "was" if words["tried"] == 1 else "were"
         tried = f"{words['tried']} of its {count_of(words['of'], 'word')} {verb} tried"
         yield f"note  {tried}: {for_whom} tries at most {words['most']}"
@@ -288,8 +289,8 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
     for term in view.get("terms", []):
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         counts = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
-        floored = "  floored" if term["floored"] else ""
-        yield f"{clean(term['text'])}{stem}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}{floored}{counts}"
+        floored = "  floored" if term.get("floored") else ""
+        yield f"{clean(term['text'])}{stem}  in {count_of(term['df'], 'chunk')}{weight_of(term)}{floored}{counts}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} short"
     if "against" in view:

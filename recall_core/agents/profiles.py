@@ -39,7 +39,7 @@ EXTRA = "extra"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _RESERVED = re.compile(r"(?i)con|prn|aux|nul|(com|lpt)[0-9]")
 """Names of devices on Windows."""
-_EVERY = "sync.interval"
+_EVERY, _MINUTES = "sync.interval", "sync.interval_minutes"
 _INTERVAL = re.compile(r"([0-9]{1,6})(s|m|h|d)?")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _VERBATIM = ("identity", "tools", "sandbox", "model")
@@ -104,8 +104,24 @@ _SYNONYMS = {
     "query.hybrid.candidate_multiplier": "query.candidate_multiplier",
     "sync.on_session_start": "sync.on_session",
     "sync.watch": "sync.on_change",
+    _MINUTES: _EVERY,
+    "sync.sessions.delta_bytes": "session_min_bytes",
+    "sync.sessions.delta_messages": "session_min_messages",
+    "remote.base_url": "embedding.url",
 }
 """Other names of keys, without `memory_search`."""
+_INSTEAD = {
+    "memory": 'give each agent sync, sources and retention_days, such as sync = { interval = "5m", on_boot = true }',
+    "local": 'embedding = { provider = "llamacpp" }, whose server loads the file',
+    "remote.api_key": "export OPENAI_API_KEY=KEY",
+    "remote.headers": 'embedding = { url = "http://127.0.0.1:4000/v1" }, a proxy that adds them',
+    "remote.batch": "leave it out: each request embeds many texts",
+    "batch": "leave it out: each request embeds many texts",
+    "store.vector.extension_path": "leave it out: vectors need no extension",
+    "sync.watch_debounce_ms": "leave it out: sync.on_change waits 1.5 s",
+    "cache": Hint("config", "set", "query_cache", "256"),
+}
+"""OpenClaw's keys that an agent lacks, and what to type instead."""
 
 
 Mode = Literal["hybrid", "lexical", "semantic"]
@@ -397,6 +413,7 @@ def _entry(table: Any, where: str, known: Sequence[str]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for name, value in named:
         key = _SYNONYMS.get(name, name)
+        value = f"{value}m" if name == _MINUTES else value  # noqa: PLW2901 - with its unit
         given[key] = given.get(key) is not False and value if key == "enabled" else value  # off at any level is off
     _expect_keys(given, known, where)
     for key, value in given.items():
@@ -441,18 +458,20 @@ def _tables(given: Any, name: str, path: Path) -> list[Mapping[str, Any]]:
 
 
 def _expect_keys(given: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raise ConfigError `unknown_key`, with the nearest key."""
+    """Raise ConfigError `unknown_key`, with what to type instead or the nearest key."""
     names = list(known)
     for key in given:
         if key not in names:
+            instead = (hint for start, hint in _INSTEAD.items() if f"{key}.".startswith(f"{start}."))
             near = difflib.get_close_matches(key, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(names)}"
-            raise ConfigError("unknown_key", f"{where} has no key {key!r}.", hint=hint)
+            other = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(names)}"
+            raise ConfigError("unknown_key", f"{where} has no key {key!r}.", hint=next(instead, other))
 
 
 def _unknown(name: str, known: Sequence[str], where: str = "") -> UsageError:
     near = difflib.get_close_matches(name.lower(), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else Hint("agents", "list")
+    otherwise = "remove the binding, or give it another agent" if where else Hint("agents", "list")
+    hint = f"did you mean {near[0]}?" if near else otherwise
     return UsageError(
         "unknown_agent",
         f"{where}{'no' if where else 'No'} agent is named {name!r}.",

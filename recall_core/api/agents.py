@@ -37,12 +37,12 @@ from recall_core.contract.agents import AgentView, MemoryView, RouteView, Source
 from recall_core.contract.views import TrustView
 from recall_core.embed import trust as consent
 from recall_core.embed.trust import EMBEDDER, SYNC, FoundSettings
-from recall_core.errors import NO_STORE, ConfigError, RecallError, StoreError, UsageError, why_unread
+from recall_core.errors import NO_STORE, ConfigError, EmbedError, RecallError, StoreError, UsageError, why_unread
 from recall_core.ingest.discover import Found, single, walk
 from recall_core.paths import os_path_of
 from recall_core.retrieve.asking import Ask
 from recall_core.rql.filters import parse_filter
-from recall_core.shell import Hint
+from recall_core.shell import Hint, in_store
 from recall_core.text import one_line, utc
 from recall_core.types import Root
 
@@ -161,22 +161,15 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
     except StoreError as missing:
         if missing.code not in NO_STORE:
             raise
-        try:
-            agent.store.parent.mkdir(0o700, parents=True, exist_ok=True)
-            if agent.workspace.is_relative_to(paths.data_folder(caller.environ())):
-                agent.workspace.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"{error.filename} cannot be created: {why_unread(error)}."
-            raise StoreError("folder_unusable", message, hint=f'store = "FILE" in {agent.file or FILE}') from error
-        try:
-            stores.create(url, config).close()
-        except StoreError as error:
-            if error.code != "store_exists":  # another caller made it meanwhile
-                raise
+        _make(agent, url, config)
         store = opener(url.where)
     found = FoundSettings(config, agent.file or agent.store, is_vouched=True)
     info = store.info()
-    unlike = (each.replace(FILE_NAME, FILE) for each in stores.disagreements(config, config, info))
+    recall = in_store("recall", None, agent=name)
+    unlike = (
+        each.replace(FILE_NAME, FILE).replace(" until recall ", f" until {recall} ")
+        for each in stores.disagreements(config, config, info)
+    )
     warnings = (*agents.warnings, *unlike)
     config = stores.fit(found, info, chosen=config.embedding)
     toml = agent.store.parent / ":" / FILE_NAME  # never written, because agents.toml has the settings
@@ -190,6 +183,32 @@ def open_engine(name: str, start: Path | None = None) -> Engine:
         engine.close()
         raise
     return engine
+
+
+def _make(agent: Agent, url: stores.StoreUrl, config: Config) -> None:
+    """Make the store of an agent, and a workspace in the person's data folder."""
+    file = agent.file or FILE
+    try:
+        agent.store.parent.mkdir(0o700, parents=True, exist_ok=True)
+        if _is_own_workspace(agent):
+            agent.workspace.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{error.filename} cannot be created: {why_unread(error)}."
+        raise StoreError("folder_unusable", message, hint=f'store = "FILE" in {file}') from error
+    try:
+        stores.create(url, config).close()
+    except EmbedError as error:
+        if error.code == "network_not_allowed":
+            error.hint = f"embedding.allow_network = true in {file}"
+        raise
+    except StoreError as error:
+        if error.code != "store_exists":  # another caller made it meanwhile
+            raise
+
+
+def _is_own_workspace(agent: Agent) -> bool:
+    """Return True if the workspace is in the person's data folder, where the first use makes it."""
+    return agent.workspace.is_relative_to(paths.data_folder(caller.environ()))
 
 
 def _roots(agent: Agent) -> list[Root]:
@@ -261,6 +280,8 @@ def list_agents(name: str | None = None) -> AgentsResponse:
 
 def agent_view(agent: Agent, *, is_default: bool) -> AgentView:
     """Return the profile of an agent."""
+    is_new = _is_own_workspace(agent) and not os.path.exists(agent.store)  # noqa: PTH110 - False without permission
+    named = (*([] if is_new else [agent.workspace]), *agent.extra_paths)
     return AgentView(
         id=agent.id,
         name=agent.name,
@@ -270,7 +291,7 @@ def agent_view(agent: Agent, *, is_default: bool) -> AgentView:
         store=str(agent.store),
         sources=list(agent.sources),
         extra_paths=list(map(str, agent.extra_paths)),
-        missing=[str(each) for each in (agent.workspace, *agent.extra_paths) if not os.path.exists(each)],  # noqa: PTH110
+        missing=[str(each) for each in named if not os.path.exists(each)],  # noqa: PTH110
         max_results=agent.max_results,
         mode=agent.mode,
         citations=agent.citations,
@@ -298,6 +319,7 @@ def change(name: str, entry: Mapping[str, Any] | None) -> AgentsResponse:
     if entry is not None:
         table = tomlkit.table()
         table.update({"id": name, **entry})
+        table.add(tomlkit.nl())
         entries.append(table)
     elif at is None:
         load().find(name)
@@ -336,7 +358,8 @@ def status(engine: Engine) -> StatusResponse:
     if scope is not None:
         agent = scope.agent
         view["agent"] = agent.id
-        why = (each.partition(": ")[2] for each in (*scope.reasons, *scope.warnings) if each.startswith(_OF_EMBEDDER))
+        tried = scope.reasons if len(scope.reasons) > 1 else ()  # the only sentence names the first choice
+        why = (each.partition(": ")[2] for each in (*tried, *scope.warnings) if each.startswith(_OF_EMBEDDER))
         view["fallback"] = [each.replace(f" (saved in {FILE_NAME})", "") for each in why]
         sync = syncing(agent, SYNCED, caller.environ())
         on_search = agent.syncs_before_search or sync["sync_on_search_ms"]

@@ -68,6 +68,8 @@ def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
     )
     if engine.config.vector_index in ("lsh", "hnsw"):
         view["vector_index"] = maintain.embedders.view_of(store, lambda: engine.embedder, engine.usable)
+    if engine.config.lexical_model != "fts5":
+        view["lexical_model"] = engine.config.lexical_model
     if older := find_outdated(engine.config, engine.toml):
         view["older_settings"] = list(assignments({key: getattr(engine.config, key) for key in older}))
     if lacking := {*get_args(Level)} - store_kind(store_url(store.path).kind).levels:

@@ -12,8 +12,10 @@ from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from recall_core.deadline import check
+from recall_core.errors import RecallError
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import And, Compare, Expr, Field, In, Like, Not, Or, PatternOperator
+from recall_core.shell import Hint, Verbatim
 from recall_core.store.port import Store
 from recall_core.text import nfc
 from recall_core.types import Root
@@ -76,10 +78,25 @@ class PathNames:
         op: the name is a pattern.
         """
         for place in self._elsewhere():
-            if name.startswith(place.label):
+            if f"{name}/".startswith(place.label) and (place.folder != "/" or name[len(place.label) :]):
                 folder = place.folder if op is None else _WILD[op].sub(r"\\\g<0>", place.folder)
                 return folder + nfc(name[len(place.label) :])
         return name
+
+    def rename(self, error: RecallError) -> RecallError:
+        """Return the error with names in place of the store's paths, also in its hint."""
+        error.message = self._with_names(error.message)
+        if isinstance(error.hint, Hint):
+            words = (word if isinstance(word, Verbatim) else self._with_names(word) for word in error.hint.words)
+            error.hint = error.hint.about(words)
+        elif error.hint is not None:
+            error.hint = self._with_names(error.hint)
+        return error
+
+    def _with_names(self, text: str) -> str:
+        for place in self._elsewhere():
+            text = text.replace(place.folder, place.label) if place.folder != "/" else text
+        return text
 
     def rename_in(self, answer: Answer) -> Answer:
         """Return the answer with names in place of the store's paths, also in its warnings and details."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar, Unpack
@@ -15,7 +15,7 @@ from recall_core.api.engine import Engine, result_of
 from recall_core.argument_types import checks_types
 from recall_core.config import WATCH_REST_MS, Config, GivenSettings
 from recall_core.contract import OK
-from recall_core.errors import StoreError, UsageError
+from recall_core.errors import RecallError, StoreError, UsageError
 from recall_core.evaluate import fixture
 from recall_core.paths import spot
 from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked_and_packed, merge_ask
@@ -123,6 +123,9 @@ class Recall:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, RecallError) and (names := self.engine.names) is not None:
+            with suppress(RecallError):  # a damaged store cannot name its folders
+                names.rename(error)
         try:
             self.close()
         except UsageError as refused:
@@ -272,9 +275,7 @@ class Recall:
     ) -> responses.ListResponse:
         """Return live documents with this path prefix that match a glob, by path; see `api.get.list_documents`."""
         if (names := self.engine.names) is not None:
-            folder = names.typed(f"{prefix}/")
-            prefix = names.typed(prefix) if folder == f"{prefix}/" else folder
-            glob = glob and names.typed(glob, "GLOB")
+            prefix, glob = names.typed(prefix), glob and names.typed(glob, "GLOB")
         return self._named(api.get.list_documents(self.engine, prefix, glob, limit=limit, offset=offset))
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
@@ -533,7 +534,12 @@ class Recall:
     ) -> responses.RemoveResponse:
         """Remove documents, or list them with dry_run. purge: also erase their text and judgements."""
         purging = partial(evaluate.judgements.forget, self.store) if purge else None
-        view = maintain.remove.remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
+        stored = [*map(self._typed, targets)]
+        view = maintain.remove.remove(self.store, stored, base=self.engine.base, purge=purging, dry_run=dry_run)
+        if (names := self.engine.names) is not None:
+            view["paths"] = [*map(names.shown, view["paths"])]
+            if "copies" in view:
+                view["copies"] = [*map(names.shown, view["copies"])]
         return {**OK, "removed": view, "warnings": []}
 
     def compact(self) -> responses.CompactResponse:

@@ -29,7 +29,6 @@ from recall_core.errors import Busy, Interrupted, RecallError, StoreError, Unkno
 from recall_core.ingest import watch
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets
-from recall_core.shell import Hint, Verbatim
 from recall_core.text import nfc, one_line
 
 if TYPE_CHECKING:
@@ -199,16 +198,6 @@ class CallerNames(PathNames):
         return get_close_matches(name, shown, n=_SHOWN, cutoff=_SIMILAR) or list(
             map(self.shown, filter(None, [elsewhere]))
         )
-
-    def rename(self, error: RecallError) -> RecallError:
-        """Return the error with the caller's names for documents."""
-        error.message = self._with_names(error.message)
-        if isinstance(error.hint, Hint):
-            words = (word if isinstance(word, Verbatim) else self._with_names(word) for word in error.hint.words)
-            error.hint = error.hint.about(words)
-        elif error.hint is not None:
-            error.hint = self._with_names(error.hint)
-        return error
 
     def _with_names(self, text: str) -> str:
         for stored, shown in self._renamed.items():

@@ -363,6 +363,8 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
             "Citus distributes only stores in Postgres.",
             hint=Hint("init", citus=True, store="URL"),
         )
+    if is_new and config.lexical_model == "ts_rank" and url.kind != "postgresql":
+        raise stores.values.ts_rank_error()
     store = _make(url, config, mode) if is_new else create(url, config, mode)
     try:
         if citus:

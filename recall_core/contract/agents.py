@@ -20,7 +20,7 @@ class AgentView(TypedDict):
     sources: list[str]
     extra_paths: list[str]
     missing: list[str]
-    """Folders and files of these that do not exist."""
+    """Folders and files of these that do not exist. The first use makes a workspace in the data folder."""
     max_results: int
     mode: Literal["hybrid", "lexical", "semantic"]
     citations: Literal["auto", "on", "off"]

@@ -47,9 +47,10 @@ class SoughtTermView(TypedDict):
     text: str
     df: int
     """Chunks in this store that contain it."""
-    idf: float
-    floored: bool
-    """True if the phrase is so frequent that it hardly counts."""
+    idf: NotRequired[float]
+    """Absent with ts_rank, which weighs no words."""
+    floored: NotRequired[bool]
+    """True if the phrase is so frequent that it hardly counts. Absent with ts_rank."""
     words: NotRequired[int]
     """Number of words of a longer phrase. Its idf is the sum over its words."""
     stem: NotRequired[str]
@@ -147,7 +148,7 @@ class WordsView(TypedDict):
     """Most words to try: 20, or 3 for the case in `few_for`."""
     of: int
     """Number of candidate words."""
-    few_for: NotRequired[Literal["context", "match"]]
+    few_for: NotRequired[Literal["context", "match", "model"]]
 
 
 class ProofView(TypedDict):

@@ -6,6 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 LeafKind = Literal[
     "term",
+    "model",
     "feature",
     "collision",
     "token",
@@ -56,16 +57,17 @@ class LeafView(TypedDict):
     """A summand of a part's points."""
 
     kind: LeafKind
-    """`term`: a phrase of the query. `feature`: a word of the query that the text contains, in whole or in part.
-    `collision`: noise from features that share its vector components. `token`: a word of the text. `sentence`: a
-    sentence of the text, with its exact Shapley value. `removal`: the loss of cosine without a sentence; these do
-    not add up. `residual`: the rest after removals, or if the vector is of another text. `other`: the sum of
-    `count` smaller leaves. `rank`: points of reciprocal rank fusion. `scale`: the amount that minmax subtracts from
-    every candidate. `clipped`: a cosine below 0 counts as 0. `rounding`: stage values have 6 decimals."""
+    """`term`: a phrase of the query. `model`: all words together, with ts_rank. `feature`: a word of the query that
+    the text contains, in whole or in part. `collision`: noise from features that share its vector components.
+    `token`: a word of the text. `sentence`: a sentence of the text, with its exact Shapley value. `removal`: the
+    loss of cosine without a sentence; these do not add up. `residual`: the rest after removals, or if the vector is
+    of another text. `other`: the sum of `count` smaller leaves. `rank`: points of reciprocal rank fusion. `scale`:
+    the amount that minmax subtracts from every candidate. `clipped`: a cosine below 0 counts as 0. `rounding`:
+    stage values have 6 decimals."""
     text: str
     points: float
     contribution: NotRequired[float]
-    """The points in the signal's own unit, BM25 or cosine."""
+    """The points in the signal's own unit: BM25, ts_rank or cosine."""
     df: NotRequired[int]
     """Chunks that contain the phrase."""
     idf: NotRequired[float]

@@ -68,6 +68,8 @@ class StoreView(FileParts):
     older_settings: NotRequired[list[str]]
     """Settings that recall.toml does not set and that are different in new stores."""
     vector_index: NotRequired[VectorIndexView]
+    lexical_model: NotRequired[str]
+    """Formula that scores matching words, unless it is FTS5's."""
     not_offered: NotRequired[list[str]]
     """Levels that this kind of store does not offer: `write` or `care`."""
 

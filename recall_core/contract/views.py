@@ -48,7 +48,8 @@ class TermEcho(TypedDict):
 
     text: str
     df: int
-    idf: float
+    idf: NotRequired[float]
+    """Absent with ts_rank, which weighs no words."""
     words: NotRequired[int]
     """Number of words of a longer phrase. Its idf is the sum over its words."""
 
@@ -92,11 +93,11 @@ class RerankEcho(TypedDict):
 
 
 class LexicalModelEcho(TypedDict):
-    """The lexical formula instead of FTS5's: BM25F with these constants."""
+    """The lexical formula instead of FTS5's: `bm25f` with these constants, or `ts_rank`."""
 
     model: str
-    k1: float
-    b: float
+    k1: NotRequired[float]
+    b: NotRequired[float]
     title_weight: float
 
 

@@ -12,7 +12,7 @@ from recall_core.rank.fuse import dropped_by_cosine, rank
 from recall_core.retrieve.answer import Answer, candidate_range, page
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.plan import Plan
-from recall_core.retrieve.pool import lexical_query
+from recall_core.retrieve.pool import lexical_query, score_words
 from recall_core.rql.ast import And, Expr, Not, Or
 from recall_core.rql.print import print_filter
 from recall_core.store.port import Store
@@ -127,8 +127,7 @@ def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
     """Return how many rows the lexical signal proposes."""
     query, _ = lexical_query(plan, asker.store)
     if not pool.exact and isinstance(query, LiteralQuery) and query.long_phrases:
-        k, weight = plan.config.pool, plan.config.title_weight
-        return len(asker.store.lexical(query, where=plan.where, k=k, title_weight=weight))
+        return len(score_words(query, asker.store, plan.config, where=plan.where, k=plan.config.pool))
     return _at_most(pool.lexical, plan, pool)
 
 

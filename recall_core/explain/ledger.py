@@ -199,10 +199,11 @@ class Contribution(NamedTuple):
 def lexical_contributions(answer: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
     """Return for each rowid its phrases in query order; their values add up to the row's raw lexical value.
 
-    One pass over the rows, scored by FTS5, or by BM25F if the answer was ranked with it.
+    One pass over the rows, scored by FTS5, or by BM25F if the answer was ranked with it. Empty for ts_rank, which is
+    not a sum over words.
     """
     query, _ = lexical_query(answer.plan, store)
-    if query is None or answer.pool is None or not rowids:
+    if query is None or answer.pool is None or answer.pool.lexical_model == "ts_rank" or not rowids:
         return {}
     config = answer.plan.config._replace(lexical_model=answer.pool.lexical_model)
     standing = store.phrases(query, answer.pool.terms, rowids)
@@ -346,7 +347,10 @@ def leaves(
     if plan.config.fusion == "rrf":
         made = {"lexical": {}, "semantic": {}}
     else:
-        if pool.lexical:
+        if pool.lexical_model == "ts_rank":
+            raws = {row.rowid: part.raw for row in rows for part in row.parts if part.signal == "lexical"}
+            made["lexical"] = {rowid: [Contribution("model", "ts_rank", raw)] for rowid, raw in raws.items() if raw}
+        elif pool.lexical:
             made["lexical"] = lexical_contributions(answer, _rows_with_value(rows, "lexical"), store)
         if pool.semantic and plan.semantic is not None and embedder is not None:
             given = set(store.given_vectors([row.rowid for row in rows]))  # the embedder knows nothing of these

@@ -56,7 +56,12 @@ def weigh(phrase: Phrase, df: int, dfs: Mapping[str, int], rows: int) -> TermSta
 
 
 def bound(terms: Iterable[TermStat], config: Config) -> float:
-    """Return the upper bound of a score: (k1 + 1) times the sum of idf over all phrases, by config.lexical_model."""
+    """Return the upper bound of a score: (k1 + 1) times the sum of idf over all phrases, by config.lexical_model.
+
+    1 for ts_rank, whose scores are below 1.
+    """
+    if config.lexical_model == "ts_rank":
+        return 1.0
     k1 = config.bm25_k1 if config.lexical_model == "bm25f" else BM25_K1
     return (k1 + 1) * reduce(add, (term.idf for term in terms), 0.0)
 

@@ -15,7 +15,7 @@ from recall_core.rank.columns import KeyColumns, KeySequence, RawColumn, Scores,
 from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import Expr
 from recall_core.shell import Hint
-from recall_core.store.port import Store
+from recall_core.store.port import Store, TextRanking
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
 from recall_core.words.analyzer import Analyzer
 from recall_core.words.question import literal
@@ -35,7 +35,7 @@ class SignalQuery(NamedTuple):
     terms: tuple[TermStat, ...]
     warnings: tuple[str, ...]
     lexical_model: str = "fts5"
-    """Scoring of the words: fts5 for FTS5's own bm25, or bm25f, which supports only literal queries."""
+    """Scoring of the words: fts5 for FTS5's own bm25, or bm25f or ts_rank, which support only literal queries."""
 
 
 class Candidates(NamedTuple):
@@ -141,10 +141,12 @@ def _syntax_warnings(typed: TypedQuestion, lexical: LexicalQuery | None, store: 
 def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | None]:
     """Return the plan's words as a full-text query, and the index's error for broken FTS5 syntax.
 
-    Raises UsageError `lexical_fts_unsupported`.
+    Raises UsageError `lexical_fts_unsupported`, or `not_offered` for ts_rank.
     """
     if plan.lexical is None:
         return None, None
+    if plan.config.lexical_model == "ts_rank" and not isinstance(store, TextRanking):
+        raise stores.values.ts_rank_error()
     complaint = None
     if plan.lexical_raw:
         if "lexical_fts" not in store.capabilities:
@@ -166,11 +168,28 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
     return query, complaint
 
 
+def score_words(
+    query: LexicalQuery,
+    store: Store,
+    config: Config,
+    *,
+    where: Expr | None,
+    k: int | None = None,
+    also: Sequence[int] = (),
+) -> Mapping[int, float]:
+    """Return rowid to raw score of matching rows, see `store.port.Search.lexical`: ts_rank_cd, or FTS5's bm25."""
+    weight = config.title_weight
+    if config.lexical_model == "ts_rank" and isinstance(query, LiteralQuery) and isinstance(store, TextRanking):
+        ranks = store.text_ranks(query, where=where, title_weight=weight)
+        best = sorted(ranks, key=lambda rowid: -ranks[rowid])[:k] if k is not None else ranks
+        return {rowid: ranks[rowid] for rowid in dict.fromkeys((*best, *also)) if rowid in ranks}
+    return store.lexical(query, where=where, k=k, title_weight=weight, also=also)
+
+
 def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     lexical: Mapping[int, float] = {}
     if question.lexical is not None:
-        weight = plan.config.title_weight
-        lexical = store.lexical(question.lexical, where=plan.where, k=None, title_weight=weight)
+        lexical = score_words(question.lexical, store, plan.config, where=plan.where)
     if question.vector:
         semantic = store.cosines(question.vector, where=plan.where)
         return Candidates(store.candidates(plan.where), lexical, semantic)
@@ -180,7 +199,7 @@ def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
 
 def _estimate(plan: Plan, store: Store, question: SignalQuery) -> Candidates | None:
     """Like `_everything`, but compute only the cosines and keys that are shown. Return None if all would be."""
-    vector, config = question.vector, plan.config
+    vector = question.vector
     if not vector or "estimates" not in store.capabilities or not _shows_few(plan):
         return None
     estimates = store.estimates(vector, where=plan.where) if store.info().chunks > _FEW_CHUNKS else None
@@ -193,8 +212,7 @@ def _estimate(plan: Plan, store: Store, question: SignalQuery) -> Candidates | N
 
     lexical: Mapping[int, float] = {}
     if question.lexical is not None:
-        weight = config.title_weight
-        lexical = store.lexical(question.lexical, where=plan.where, k=None, title_weight=weight)
+        lexical = score_words(question.lexical, store, plan.config, where=plan.where)
     keys = rank.estimates.UnreadKeys(estimates.rowids, lambda rowids: store.candidates(None, rowids=rowids))
     return Candidates(keys, lexical, rank.estimates.EstimatedColumn(estimates, settle))
 
@@ -208,7 +226,7 @@ def _shows_few(plan: Plan) -> bool:
 
 def _propose(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     """Return the best `pool` rows of each signal, each with its true value in the other."""
-    k, weight = plan.config.pool, plan.config.title_weight
+    k = plan.config.pool
     lexical: Mapping[int, float] = {}
     semantic: Mapping[int, float] = {}
     near = Near({})
@@ -216,8 +234,7 @@ def _propose(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
         near = nearest(store, question.vector, plan)
         semantic = near.cosines
     if question.lexical is not None:
-        also = list(semantic)
-        lexical = store.lexical(question.lexical, where=plan.where, k=k, title_weight=weight, also=also)
+        lexical = score_words(question.lexical, store, plan.config, where=plan.where, k=k, also=list(semantic))
     rowids = list({**lexical, **semantic})
     if question.vector and (left := [rowid for rowid in lexical if rowid not in semantic]):
         semantic = {**semantic, **store.cosines(question.vector, where=None, rowids=left)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, OrderKey, Predicate, Words
@@ -473,6 +473,14 @@ class Store(Search, Catalog, Judgements, Maintenance, Protocol):
 
     def close(self) -> None:
         """Close the store. May be called twice."""
+
+
+@runtime_checkable
+class TextRanking(Protocol):
+    """A store that scores words by Postgres's ts_rank_cd, for `lexical_model = "ts_rank"`."""
+
+    def text_ranks(self, query: LiteralQuery, *, where: Expr | None, title_weight: float) -> Mapping[int, float]:
+        """Return rowid to score, within [0, 1) and with 6 decimals, of every matching row, in natural order."""
 
 
 class Instance(NamedTuple):

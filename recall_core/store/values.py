@@ -242,6 +242,12 @@ def not_offered_error(what: str) -> UsageError:
     return UsageError("not_offered", message, hint="use a store in a file, or the server's own tools")
 
 
+def ts_rank_error() -> UsageError:
+    """Return the error for the setting `lexical_model = "ts_rank"` of a store that is not in Postgres."""
+    message = "This kind of store does not offer lexical_model = ts_rank, which is a function of Postgres."
+    return UsageError("not_offered", message, hint=Hint(AGAIN, set="lexical_model=fts5"))
+
+
 def given_error(count: int) -> StoreError:
     """Return the error for a reembed that would replace this many given vectors."""
     some = "1 vector was" if count == 1 else f"{count} vectors were"

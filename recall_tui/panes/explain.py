@@ -420,9 +420,9 @@ def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs
 
 
 def bound_of(session: Session) -> float | None:
-    """Return the maximum lexical score of the question, if raw values are divided by it."""
+    """Return the maximum BM25 of the question, if raw values are divided by it."""
     answer = session.results.answer
-    if answer is None or answer.pool is None or not answer.pool.lexical:
+    if answer is None or answer.pool is None or not answer.pool.lexical or answer.pool.lexical_model == "ts_rank":
         return None
     config = answer.plan.config
     return answer.pool.bound if (config.fusion, config.normalize) == ("weighted", "bound") else None

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
-from recall_core.config import NAMES, SETTINGS, Config
+from recall_core.config import NAMES, Config
 from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
 from recall_tui.panes.plot import (
@@ -53,6 +53,7 @@ from recall_tui.state.weighing import (
     K_STEPS,
     STEPS,
     chart_to_scale,
+    choices_of,
     current,
     exact_share,
     is_moved,
@@ -207,7 +208,7 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
     value = getattr(config, key)
     is_idle = key == "pool" and answer is not None and answer.pool is not None and answer.pool.exact
     name = f"({key})" if is_idle else key  # every row is a candidate at any pool size
-    choices = ("off", "on") if isinstance(value, bool) else SETTINGS[key].choices
+    choices = ("off", "on") if isinstance(value, bool) else choices_of(session, key)
     filled = 0.0 if choices else _part(STEPS[key], value) if key in STEPS else value
     shown = f"{value:.2f}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):

@@ -209,7 +209,8 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         words = f" of {term['words']} words" if "words" in term else ""
         is_counted = "title" in term and "body" in term
         counts = f", title {figure(term['title'])} body {figure(term['body'])}" if is_counted else ""
-        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{words}{counts}"
+        idf = f" idf {term['idf']:.3f}" if "idf" in term else ""
+        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])}{idf}{words}{counts}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.3f}, row {figure(view['last'])} has {view['last_score']:.3f}"
     if "against" in view:

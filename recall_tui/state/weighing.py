@@ -81,8 +81,14 @@ def turn_choice(session: Session, key: str, steps: int = 1) -> Session:
     now = getattr(current(session), key)
     if isinstance(now, bool):
         return move_settings(session, {key: not now})
-    choices = SETTINGS[key].choices
+    choices = choices_of(session, key)
     return move_settings(session, {key: choices[(choices.index(now) + steps) % len(choices)]})
+
+
+def choices_of(session: Session, key: str) -> tuple[str, ...]:
+    """Return the choices of a setting. ts_rank, which files refuse, is one only if it is saved or in use."""
+    known = [getattr(config, key) for config in (current(session), session.weights.saved or Config())]
+    return tuple(each for each in SETTINGS[key].choices if each != "ts_rank" or each in known)
 
 
 def raise_min_score(session: Session, hundredths: int) -> Session:
@@ -396,17 +402,14 @@ def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:
     moved, unknown = Moved(), []
     for setting in past.settings:
         key, _, value = setting.partition("=")
+        try:
+            config = override(Config(), [setting]) if key in KEYS else None
+        except RecallError:
+            config = None
         if key == "k" and value.isdecimal() and int(value) > 0:
             moved = moved._replace(k=int(value))
-        elif key in KEYS and (config := _config_with(setting)) is not None:
+        elif config is not None:
             moved = moved._replace(tweaks={**moved.tweaks, key: getattr(config, key)})
         else:
             unknown.append(setting)
     return moved, tuple(unknown)
-
-
-def _config_with(setting: str) -> Config | None:
-    try:
-        return override(Config(), [setting])
-    except RecallError:
-        return None

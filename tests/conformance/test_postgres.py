@@ -110,8 +110,8 @@ class TestCollection(SearchConformance, WriteConformance):
         return store_kind("postgresql").open(store_url(store.path).where)
 
 
-def test_answers_equal_those_of_a_file(tmp_path: Path, url: str) -> None:
-    chunks, count = (1_000, 400) if IS_NIGHTLY else (150, 40)
+@pytest.mark.parametrize(("chunks", "count"), [(150, 60), pytest.param(20_000, 2_000, marks=pytest.mark.slow)])
+def test_answers_equal_those_of_a_file(tmp_path: Path, url: str, chunks: int, count: int) -> None:
     asked = questions(filled(tmp_path, "hash", chunks), count, seed=chunks)
     with Recall.open(start=tmp_path) as recall:
         copy = stores.create(store_url(url), recall.config)
@@ -325,6 +325,7 @@ def test_long_words_are_found_as_in_a_file(store: Store, tmp_path: Path) -> None
     for own in (file, store):
         put(own, *added)
         put(own, file_of("half.txt", ["short"]))  # so that terms are taken away
+        own.compact()
         assert own.check("fulltext").severity == "ok"
     engines = [Engine(each, config=Config(), base=tmp_path) for each in (file, store)]
     ask = Ask(mode="lexical")
@@ -361,7 +362,9 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
     for code, damage in [
         ("counts", "UPDATE store SET tokens = tokens + 1"),
         ("fulltext", "UPDATE term SET df = df + 1 WHERE term = 'fish'"),
+        ("fulltext", "DELETE FROM posting WHERE term = 'fish'"),
         ("fulltext_rows", "UPDATE chunk SET body_words = ' x ' WHERE number = 1"),
+        ("fulltext_rows", "UPDATE posting SET in_body = array_fill(2, ARRAY[cardinality(numbers)])"),
         ("vector_values", "UPDATE embedding SET embedding = embedding * embedding"),
         ("texts", "UPDATE chunk SET text = 'x' WHERE number = 1"),
         ("ids", "UPDATE chunk SET id = 'x' WHERE number = 1"),
@@ -372,6 +375,34 @@ def test_checks_find_damage_in_each_table(store: Store) -> None:
             store.execute(damage)  # type: ignore[attr-defined]  # of the collection
             assert store.check(code).severity == "error", damage  # type: ignore[arg-type]
             raise LookupError
+
+
+def test_vectors_larger_than_a_page_are_stored(url: str, tmp_path: Path) -> None:
+    Recall.init(str(tmp_path), embedding="hash", settings={"store_path": url, "embedding_dim": 1_024})
+    with Recall.open(start=tmp_path) as recall:
+        recall.put([PutDocument("a.txt", "fish swim"), PutDocument("b.txt", "given", embedding=[1.0] * 1_024)])
+        recall.remove(["put://b.txt"])
+        for _ in recall.reembed("hash", settings=("embedding_dim=4096",)):
+            pass
+        recall.put([PutDocument("b.txt", "given", embedding=[1.0] * 4_096)])
+        assert recall.stats()["store"]["vectors"] == 2
+
+
+def test_compact_forgets_and_merges_postings(url: str, tmp_path: Path) -> None:
+    dead = "SELECT term, number FROM posting, unnest(numbers) number WHERE number NOT IN (SELECT number FROM chunk)"
+    Recall.init(str(tmp_path), embedding="hash", settings={"store_path": url})
+    with Recall.open(start=tmp_path) as recall:
+        recall.put([PutDocument("c.txt", "fish jump")])
+        for text in ("fish fly", "fish dive", "fish fly"):  # the second put of a text replaces its removed document
+            recall.put([PutDocument("a.txt", "fish swim fish"), PutDocument("b.txt", text)])
+        recall.remove(["put://b.txt"])
+        store = cast(Any, recall.store)
+        assert {term for (term,) in store.execute("SELECT term FROM posting")} >= {"fish", "fly", "dive"}
+        recall.compact()
+        assert {term for (term,) in store.execute("SELECT term FROM posting")} & {"fish", "fly", "dive"} == {"fish"}
+        assert store.execute(dead) == []
+        assert store.execute("SELECT count(*) FROM posting GROUP BY term HAVING count(*) > 1") == []
+        assert {store.check(code).severity for code in ("fulltext", "fulltext_rows")} == {"ok"}
 
 
 def test_index_of_vectors_is_made_and_used_on_request(

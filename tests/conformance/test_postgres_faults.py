@@ -42,7 +42,7 @@ class Faulty(PostgresStore):
 class GhostFrequency(Faulty):
     promise = "test_removed_documents_count_for_no_term"
     question, place = "search-62", "rows[0].ledger[0].leaves[0].idf"
-    statement = write, "_TERMS_OF", "is_live", "NOT is_live"
+    statement = write, "_COUNT_DOWN", "df - gone", "df"
 
 
 class GhostVector(Faulty):

@@ -459,6 +459,14 @@ async def test_the_copied_command_gives_rows_of_changed_weights(shared_store: Pa
             await move(bench, {})
 
 
+async def test_file_refuses_ts_rank_and_says_what_to_type(shared_store: Path) -> None:
+    async with workbench(shared_store, size=SMALL) as bench:
+        await weigh(bench, "keep the manual in mind")
+        bench.app.become(weighing.move_settings(bench.session, {"lexical_model": "ts_rank"}))
+        await bench.until(lambda now: now.query.trouble and now.query.trouble.code == "not_offered")
+        assert "lexical_model=fts5" in str(bench.session.query.trouble and bench.session.query.trouble.hint)
+
+
 def ran_as_json(typed: list[str]) -> dict[str, Any]:
     """Run a copied command line, and return its output."""
     streams = Streams(io.StringIO(), out := io.StringIO(), err := io.StringIO())

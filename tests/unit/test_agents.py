@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
@@ -14,130 +13,36 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from argcomplete.finders import CompletionFinder
+from argcomplete.lexers import split_line
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recall_core import api
-from recall_core.adapters import cli, client, parser
-from recall_core.adapters.streams import Streams
-from recall_core.agents.profiles import Agents, Binding, parse, resolve
+from recall_core.adapters import client, parser
+from recall_core.agents.profiles import Agents, Binding
 from recall_core.agents.routing import Message, route
 from recall_core.api.recall import Recall
 from recall_core.api.serving import ConnectionPool, StoreSettings
-from recall_core.errors import RecallError, UnknownTarget, UsageError
-
-CREATED = """
-[agents.defaults]
-model = "anthropic/claude-opus-4"
-[agents.defaults.memorySearch]
-provider = "hash"
-
-[[agents.list]]
-id = "main"
-default = true
-workspace = "~/openclaw"
-
-[[agents.list]]
-id = "work"
-name = "Work Assistant"
-workspace = "~/work-projects"
-tools = { deny = ["exec"] }
-memorySearch = { extraPaths = ["~/docs/work"] }
-
-[[agents.list]]
-id = "support"
-memorySearch = { sources = ["memory", "sessions"], extraPaths = ["~/docs/support-kb"] }
-
-[[bindings]]
-agentId = "work"
-match = { channel = "slack", accountId = "company-workspace" }
-
-[[bindings]]
-agentId = "support"
-match = { channel = "telegram", peer = { kind = "group", id = "support-channel" } }
-
-[[bindings]]
-agentId = "main"
-"""
-"""The first example of the description, with an embedder that needs no network."""
-SHARED = """
-[agents.defaults.memorySearch]
-provider = "hash"
-sources = ["memory"]
-extraPaths = ["~/docs/shared"]
-
-[[agents.list]]
-id = "support-agent"
-memorySearch = { sources = ["memory", "sessions"], extraPaths = ["~/docs/support-kb"] }
-
-[[agents.list]]
-id = "dev-agent"
-memorySearch = { provider = "local", extraPaths = ["~/code/internal-docs"] }
-
-[[agents.list]]
-id = "public-agent"
-memorySearch = { extraPaths = [] }
-"""
-POWER = """
-[agents.defaults.memorySearch]
-provider = "local"
-extraPaths = ["~/docs/team-wiki"]
-query = { hybrid = { vectorWeight = 0.5, textWeight = 0.5 } }
-"""
-TEXTS = {
-    "openclaw/MEMORY.md": "The heron tends the garden.\n",
-    "openclaw/memory/2024-01.md": "# January\n\nThe heron planted a garden of mint.\n",
-    "openclaw/README.md": "The heron is not part of the memory.\n",
-    "work-projects/MEMORY.md": "The kestrel tends the garden of tokens.\n",
-    "work-projects/memory/2024/02.md": "# February\n\nWe chose JWT for the kestrel garden.\n",
-    "docs/work/plan.md": "The kestrel plan is in the wiki garden.\n",
-    "docs/support-kb/faq.md": "The plover answers questions in the garden.\n",
-    ".local/share/recall/workspace/support/MEMORY.md": "The plover tends the garden desk.\n",
-    ".local/share/recall/workspace/support/sessions/a.jsonl": (
-        '{"role": "user", "content": "where is the plover garden"}\n'
-        '{"role": "assistant", "content": "the plover garden is upstairs"}\n'
-    ),
-}
-BIRDS = {"main": "heron", "work": "kestrel", "support": "plover"}
+from recall_core.errors import UnknownTarget, UsageError
+from tests.agents import (
+    BIRDS,
+    CREATED,
+    POWER,
+    SHARED,
+    TEXTS,
+    agents_of,
+    answer,
+    new_home,
+    refusal,
+    run,
+    write,
+)
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a home folder with the files of three agents; the current folder is elsewhere."""
-    home = tmp_path / "home"
-    monkeypatch.setenv("HOME", str(home))
-    for name, folder in (("CONFIG", ".config"), ("STATE", ".local/state"), ("DATA", ".local/share")):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
-    for name, text in TEXTS.items():
-        write(home / name, text)
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    write(home / ".config/recall/agents.toml", CREATED)
-    return home
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def run(*argv: str) -> tuple[int, str, str]:
-    out, err = io.StringIO(), io.StringIO()
-    return cli.main(argv, streams=Streams(io.StringIO(), out, err)), out.getvalue(), err.getvalue()
-
-
-def answer(*argv: str) -> dict[str, Any]:
-    return dict(json.loads(run(*argv, "--json")[1]))
-
-
-def agents_of(text: str) -> Agents:
-    return resolve([parse(tomllib.loads(text), Path("/c/agents.toml"))], data=Path("/data"))
-
-
-def refusal(text: str) -> tuple[str, str]:
-    with pytest.raises(RecallError) as caught:
-        agents_of(text)
-    return caught.value.code, caught.value.message
+    return new_home(tmp_path, monkeypatch)
 
 
 def test_examples_give_each_agent_what_they_say() -> None:
@@ -269,6 +174,7 @@ def test_route_prints_agent_session_and_rule(home: Path) -> None:
     assert routed(*group) == ("support", "agent:support:telegram:group:support-channel", "peer")
     assert routed("--channel", "slack") == ("main", "agent:main:slack:main", "any")
     assert run("route", "--channel", "a:b")[0] == 2
+    assert answer("route")["error"]["hint"] == "recall route --channel slack"
 
 
 Way = Callable[[Recall, dict[str, str]], object]
@@ -369,7 +275,7 @@ def test_extra_paths_have_their_label_in_every_answer(home: Path, tmp_path: Path
         "query": ("SELECT * FROM doc FILTER doc.path = 'work/plan.md'",),
         "get": ("work/plan.md:1",),
         "ls": ("work",),
-        "explain": ("kestrel garden", "work/plan.md:1"),
+        "explain": ("kestrel garden", "--chunk", "work/plan.md:1"),
         "whynot": ("tokens", "--target", "work/plan.md", "--filter", "doc.path LIKE 'work/pl%'"),
     }
     for name, words in lines.items():
@@ -390,6 +296,30 @@ def test_extra_paths_have_their_label_in_every_answer(home: Path, tmp_path: Path
     write(home / "docs/work/plan.md", "The kestrel plan is longer.\n")
     with Recall.agent("work") as recall:
         assert recall.get("work/plan.md")["warnings"] == ["W_STALE: work/plan.md is modified since it was read"]
+
+
+def test_labelled_paths_are_removed_by_their_names(home: Path) -> None:
+    write(home / "docs/work/b.md", "The kestrel has a second plan.\n")
+    run("--agent", "work", "sync")
+    for target in ("work/*.md", "work", "work/"):
+        removed = answer("--agent", "work", "rm", target, "--dry-run")["removed"]
+        assert removed["paths"] == ["work/b.md", "work/plan.md"], target
+    assert answer("--agent", "work", "rm", "outside/")["error"]["code"] == "unknown_target"
+    assert answer("--agent", "work", "rm", "work/b.md")["removed"]["documents"] == 1
+    assert run("--agent", "work", "sync")[0] == 0
+    assert [each["path"] for each in answer("--agent", "work", "ls", "work")["documents"]] == ["work/plan.md"]
+
+
+def test_errors_of_a_memory_have_its_labels_and_its_agent(home: Path) -> None:
+    for line, hint in {
+        ("get", "work/nope.md"): "recall --agent work search work/nope.md",
+        ("get", "work/plan.md:99"): "work/plan.md:1-1",
+        ("whynot", "plan", "--target", "work/nope.md"): "recall --agent work search work/nope.md",
+        ("rm", "work/nope.md"): "recall --agent work search work/nope.md",
+    }.items():
+        failed = answer("--agent", "work", *line)["error"]
+        assert failed["message"].removeprefix("The store contains nothing named ").startswith("work/"), line
+        assert (failed["hint"], str(home) in str(failed)) == (hint, False), line
 
 
 def test_label_of_an_extra_path_differs_from_the_workspace(home: Path) -> None:
@@ -475,6 +405,16 @@ def test_status_reports_sources_probes_and_syncs(home: Path) -> None:
     assert answer("status")["error"]["code"] == "no_store"
 
 
+def test_first_choice_of_an_embedder_is_not_a_fallback(home: Path) -> None:
+    file = home / ".config/recall/agents.toml"
+    write(file, CREATED.replace('provider = "hash"', 'provider = "auto"\nfallback = "none"'))
+    view = answer("--agent", "main", "status")["memory"]
+    assert (view["provider"], view["fallback"]) == ("local", [])
+    write(file, CREATED.replace('provider = "hash"', 'provider = "openai"'))
+    failed = answer("--agent", "work", "status")["error"]
+    assert failed["hint"] == f"embedding.allow_network = true in {file}"
+
+
 def test_memory_without_vectors_finds_words_alone(home: Path) -> None:
     write(home / ".config/recall/agents.toml", CREATED.replace('provider = "hash"', "store.vector.enabled = false"))
     found = answer("--agent", "work", "search", "kestrel plan")
@@ -514,7 +454,7 @@ def test_settings_unlike_the_store_are_reported(home: Path) -> None:
     write(home / ".config/recall/agents.toml", changed)
     found = answer("--agent", "work", "status")
     assert found["memory"]["provider"] == "hash"
-    assert "until recall reembed local" in found["memory"]["fallback"][0]
+    assert "until recall --agent work reembed local" in found["memory"]["fallback"][0]
     assert any("boundary-1:99:9" in each and "agents.toml" in each for each in found["warnings"])
     assert run("--agent", "work", "rechunk", "--chunk-tokens", "99", "--overlap-tokens", "9")[0] == 0
     assert len(answer("--agent", "work", "search", "kestrel")["warnings"]) == 1
@@ -524,19 +464,43 @@ def test_settings_unlike_the_store_are_reported(home: Path) -> None:
 
 def test_agents_are_added_and_removed_in_the_own_file(home: Path) -> None:
     file = home / ".config/recall/agents.toml"
-    assert parser._agent_ids() == ["main", "work", "support"]
     assert run("agents", "add", "lab", "--workspace", "~/lab", "--embedding", "hash")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support", "lab"]
     assert answer("agents", "show", "lab")["agents"][0]["workspace"] == f"{home}/lab"
+    assert 'tools {"deny": ["exec"]}' in run("agents", "show", "work")[1]
     before = file.read_bytes()
     assert answer("agents", "add", "Lab")["error"]["code"] == "bad_agent_id"
     assert answer("agents", "rm", "lob")["error"]["hint"] == "did you mean lab?"
+    assert answer("agents", "rm", "support")["error"]["hint"] == "remove the binding, or give it another agent"
     assert file.read_bytes() == before
     assert run("agents", "rm", "lab")[0] == 0
     assert [each["id"] for each in answer("agents")["agents"]] == ["main", "work", "support"]
     file.unlink()
-    assert [each["id"] for each in answer("agents")["agents"]] == ["main"]
-    assert answer("agents", "add", "solo", "--default")["agents"][0]["default"]
+    assert [(each["id"], each["missing"]) for each in answer("agents")["agents"]] == [("main", [])]
+    solo = answer("agents", "add", "solo", "--default", "--workspace", "a", "--extra-path", "../b")["agents"][0]
+    elsewhere = Path.cwd()
+    assert (solo["default"], solo["workspace"]) == (True, str(elsewhere / "a"))
+    assert solo["extra_paths"] == [str(elsewhere.parent / "b")]
+    assert f", memory  missing: {elsewhere / 'a'}, " in run("agents")[1]
+
+
+def test_shell_completes_what_agents_toml_names(home: Path) -> None:
+    for line, offered in [
+        ("recall --agent ", ["main", "work", "support"]),
+        ("recall search x --agent wo", ["work"]),
+        ("recall agents show ", ["main", "work", "support"]),
+        ("recall agents rm sup", ["support"]),
+        ("recall agents rm work ", []),
+        ("recall agents add lab --na", ["--name"]),
+        ("recall route --channel ", ["slack", "telegram"]),
+        ("recall route --channel slack --account ", ["company-workspace"]),
+    ]:
+        finder = CompletionFinder(parser.full_parser(), always_complete_options=False)
+        quote, prefix, _, words, start = split_line(line)
+        found = finder._get_completions(words, prefix, quote, start)
+        assert [each.strip() for each in found] == offered, line
+    write(home / ".config/recall/agents.toml", "[[")
+    assert parser._from_agents_file("--agent") == []
 
 
 def test_fixes_of_a_memory_name_its_agent(home: Path) -> None:

@@ -174,6 +174,14 @@ def test_only_settings_that_decide_candidates_start_a_new_query() -> None:
         assert redo(undo(moved)).weights.tweaks == moved.weights.tweaks, change
 
 
+def test_ts_rank_is_a_choice_only_where_it_is_set() -> None:
+    turned = [current(turn_choice(SAVED, "lexical_model", steps)).lexical_model for steps in (1, 2, -1)]
+    saved = SAVED._replace(weights=SAVED.weights._replace(saved=Config(lexical_model="ts_rank")))
+
+    assert turned == ["bm25f", "fts5", "bm25f"]
+    assert current(turn_choice(turn_choice(saved, "lexical_model"), "lexical_model", -1)).lexical_model == "ts_rank"
+
+
 def test_another_pool_searches_nothing_before_the_first_query() -> None:
     assert not step_number(SAVED, "pool", 1).query.busy
 

@@ -335,6 +335,8 @@ def _rows_that_hide(start: Start) -> int | None:
     If the list shows each text once, this counts texts: rows with the same text hide the chunk as one row.
     """
     plan, config = start.answer.plan, start.answer.plan.config
+    if start.answer.pool is not None and start.answer.pool.lexical_model == "ts_rank":
+        return None  # no word has a score that could be added
     is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
     if config.min_cosine:
         return None  # a dropped row hides nothing

@@ -28,8 +28,8 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Asker
 from recall_core.retrieve.freshness import stale_documents
 from recall_core.retrieve.plan import Plan
-from recall_core.retrieve.pool import lexical_query
-from recall_core.rql.ast import And, Expr, Not, Or, Words
+from recall_core.retrieve.pool import lexical_query, score_words
+from recall_core.rql.ast import And, Compare, Expr, Field, Not, Or, Words
 from recall_core.rql.fields import FieldValue, value_of
 from recall_core.rql.match import HasWords, match, without_index
 from recall_core.rql.print import print_filter
@@ -40,12 +40,12 @@ from recall_core.types import (
     LexicalQuery,
     LiteralQuery,
     Part,
+    Pool,
     RawQuery,
     Root,
     Row,
     Signal,
     Skip,
-    TermStat,
 )
 from recall_core.words.form import readable
 from recall_core.words.typed import TypedQuestion
@@ -440,9 +440,8 @@ def lexical_stage(
     if query is None or query.is_empty or answer.pool is None:
         return fail_stage("lexical", "lexical", "the query has no word to search for")
     part = _part(answer, target_chunk, "lexical")
-    rowid, weight = target_chunk.row.rowid, plan.config.title_weight
-    raw = part.raw if part else asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid)
-    views = _terms(asker, query, answer.pool.terms, target_chunk)
+    raw = part.raw if part else _lexical_raw(asker, query, answer.pool, plan, target_chunk)
+    views = _terms(asker, query, answer.pool, target_chunk)
     missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
     evidence = {"terms": views, "missing": missing, **_figures(answer, part, "lexical"), "raw": raw}
     if raw is None:
@@ -454,7 +453,7 @@ def lexical_stage(
         if is_dropped:
             return pass_stage("lexical", f"{detail}; min_cosine decides", evidence)
         return fail_stage("lexical", "lexical", detail, evidence)
-    floored = [view["text"] for view in views if view["floored"]]
+    floored = [view["text"] for view in views if view.get("floored")]
     common = f"; minimal weight, in at least half of all chunks: {', '.join(floored)}" if floored else ""
     matched = (
         "matches the words"
@@ -462,6 +461,15 @@ def lexical_stage(
         else f"contains {len(views) - len(missing)} of {len(views)} terms"
     )
     return pass_stage("lexical", f"{matched}{_rank_text(evidence)}{common}", evidence)
+
+
+def _lexical_raw(asker: KeptAsker, query: LexicalQuery, pool: Pool, plan: Plan, target_chunk: Sought) -> float | None:
+    """Return the raw score of a chunk's words that the pool does not contain; None if they do not match."""
+    rowid = target_chunk.row.rowid
+    if pool.lexical_model == "ts_rank":
+        own = Compare(Field("chunk", "id"), "=", target_chunk.row.chunk.id)
+        return score_words(query, asker.store, plan.config, where=own).get(rowid)
+    return asker.store.lexical_scores(query, [rowid], title_weight=plan.config.title_weight).get(rowid)
 
 
 def semantic_stage(plan: Plan, answer: Answer, target_chunk: Sought, *, is_listed: bool) -> Stage:
@@ -546,8 +554,7 @@ def _lexical_rank(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: So
     is_plain = isinstance(query, LiteralQuery) and not query.long_phrases and answer.pool.lexical_model == "fts5"
     if is_plain and (rank := _among_the_best(answer, answer.pool.lexical, target_chunk)):
         return rank
-    weight = plan.config.title_weight
-    return _rank(asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), target_chunk)
+    return _rank(asker, score_words(query, asker.store, plan.config, where=plan.where), target_chunk)
 
 
 def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sought) -> int | None:
@@ -605,12 +612,12 @@ def _rank_text(evidence: Mapping[str, Any]) -> str:
     return f", rank {evidence['rank']} of {evidence['of']}" if evidence.get("rank") else ""
 
 
-def _terms(
-    asker: KeptAsker, query: LexicalQuery, terms: tuple[TermStat, ...], target_chunk: Sought
-) -> list[SoughtTermView]:
+def _terms(asker: KeptAsker, query: LexicalQuery, pool: Pool, target_chunk: Sought) -> list[SoughtTermView]:
     views: list[dict[str, Any]] = []
-    for term in terms:
-        view = {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR}
+    for term in pool.terms:
+        view: dict[str, Any] = {"text": term.text, "df": term.df}
+        if pool.lexical_model != "ts_rank":
+            view |= {"idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR}
         views.append(view | ({"words": term.words} if term.words > 1 else {}))
     if isinstance(query, LiteralQuery) and query.phrases:
         rowid = target_chunk.row.rowid

@@ -184,7 +184,7 @@ def distances(word: str, others: Sequence[str], most: int) -> list[int]:
 
 WORDS_TRIED = 20
 FEW_WORDS_TRIED = 3
-"""In a context and with `match = all`, where every word needs a search because no bound applies."""
+"""In a context, with `match = all` and with ts_rank, where every word needs a search because no bound applies."""
 
 
 class WordsToAdd:
@@ -195,7 +195,10 @@ class WordsToAdd:
         self._asker, self._start, self._target_chunk = asker, start, target_chunk
         self._can_add = not plan.lexical_raw and (plan.lexical is not None or plan.semantic is not None)
         needs_all = plan.lexical is not None and plan.config.match == "all"
-        self._few_for: Literal["context", "match", ""] = "context" if is_context else "match" if needs_all else ""
+        is_by_rank = plan.lexical is not None and plan.config.lexical_model == "ts_rank"
+        self._few_for: Literal["context", "match", "model", ""] = "model" if is_by_rank else ""
+        if is_context or needs_all:
+            self._few_for = "context" if is_context else "match"
         self._most = FEW_WORDS_TRIED if self._few_for else WORDS_TRIED
         self._tried = 0
 

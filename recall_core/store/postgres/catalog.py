@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from recall_core.marks import Mark
     from recall_core.store.postgres.write import PostgresWriter
 
-_INFO = """
-SELECT schema_version, embedder, dimension, counter, chunker, words, generation, digest_sum, documents, chunks,
+_RECORD = """
+SELECT schema_version, born, embedder, dimension, counter, chunker, words, generation, digest_sum, documents, chunks,
   vectors, tombstones, windowed, (SELECT coalesce(max(mtime), '') FROM document WHERE is_live)
 FROM store
 """
@@ -124,19 +124,15 @@ class PostgresCatalog(PostgresJudgements):
 
     def state(self) -> State:
         """Return the identity of the collection and its generation, read once in a `reading` block."""
-        if self._state_read is None or not self._is_reading:
-            (self._state_read,) = self.execute("SELECT schema_version, born || digest_sum, generation FROM store")
-        return self._state_read
+        version, born, *_, generation, total = self._record()[:9]
+        return version, born + total, generation
 
     def info(self) -> StoreInfo:
         """Return the identity, sizes, generation and digest. In a `reading` block they are read once."""
-        if self._info_read is not None and self._is_reading:
-            return self._info_read
-        (row,) = self.execute(_INFO)
-        version, embedder, dimension, counter, chunker, words, generation, total, *counts = row
+        version, _, embedder, dimension, counter, chunker, words, generation, total, *counts = self._record()
         analyzer = analyzer_named(words)
         documents, chunks, vectors, tombstones, windowed, newest = counts
-        self._info_read = StoreInfo(
+        return StoreInfo(
             path=self.path,
             schema_version=version,
             embedder=embedder,
@@ -154,7 +150,6 @@ class PostgresCatalog(PostgresJudgements):
             snapshot=newest,
             language=analyzer.language,
         )
-        return self._info_read
 
     def generation(self) -> int:
         """Return the number of transactions that changed the stored content."""
@@ -167,22 +162,25 @@ class PostgresCatalog(PostgresJudgements):
     @property
     def analyzer(self) -> Analyzer:
         """What a word is in this collection."""
-        if self._words_read is None or not self._is_reading:
-            self._words_read = str(self.execute("SELECT words FROM store")[0][0])
-        return analyzer_named(self._words_read)
+        return analyzer_named(self._record()[6])
+
+    def _record(self) -> tuple[Any, ...]:
+        if self._record_read is None or not self._is_reading:
+            (self._record_read,) = self.execute(_RECORD)
+        return self._record_read
 
     def totals(self) -> Totals:
         """Return token and text counts of the live chunks."""
         return Totals(*self.execute("SELECT tokens, without_text FROM store")[0])
 
     def sizes(self) -> Sizes:
-        """Return what takes up the space: the word index is that of terms, the rest of `chunk` is text."""
+        """Return what takes up the space."""
         sql = "SELECT pg_total_relation_size(%s::regclass)"
-        chunk, vector, cache, term, index = (
+        chunk, vector, cache, term, posting = (
             int(self.execute(sql, (name,))[0][0])
-            for name in ("chunk", "embedding", "vector_cache", "term", "chunk_terms")
+            for name in ("chunk", "embedding", "vector_cache", "term", "posting")
         )
-        return Sizes(text=chunk - index, vectors=vector + cache, fulltext=term + index)
+        return Sizes(text=chunk, vectors=vector + cache, fulltext=term + posting)
 
     def all_chunks(self) -> int:
         """Return the number of chunks, including those of removed documents."""
@@ -387,11 +385,6 @@ class PostgresCatalog(PostgresJudgements):
     def short_documents(self, threshold: int) -> list[int]:
         """Return one chunk rowid of every live document with at most `threshold` chunks, by path."""
         return self._column(_SHORT, (threshold,))
-
-    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
-        """Return doc rowid to the number of its live chunks."""
-        sql = f"SELECT d.number, count(*) FROM {CHUNKS} WHERE c.is_live AND d.number = ANY(%s::bigint[]) GROUP BY 1"
-        return dict(self.execute(sql, (list(doc_rowids),)))
 
     def chunks_of(self, doc_id: str) -> list[Row]:
         """Return a live document's chunks by offset."""

@@ -30,18 +30,14 @@ from recall_core.rql.ast import (
 )
 from recall_core.rql.fields import info_of, mentions_chunk, scalar
 from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match
-from recall_core.store.postgres.schema import Execute
-from recall_core.text import sha256
-from recall_core.types import Phrase, Table
+from recall_core.store.postgres.schema import Execute, index_entry
+from recall_core.types import LiteralQuery, Phrase, Table
 from recall_core.words.analyzer import Analyzer
 
 LIVE = "d.is_live AND c.is_live"
 CHUNKS = "document d JOIN chunk c ON c.doc_id = d.id"
 NATURAL = "d.path, c.start"
-_HEAD, _TAIL = 256, 64
-"""Characters that a long term keeps at its ends, where searches look for parts of words."""
-LONGEST_TERM = _HEAD + 64 + _TAIL
-"""Characters of the longest entry of the index; longer terms get a hash."""
+WITH_TERM = "SELECT unnest(numbers) FROM posting WHERE term = ANY(%s::text[])"
 
 _COLUMNS = {
     "doc.id": "d.id",
@@ -200,21 +196,50 @@ class Compiler:
         return BoundSql(", ".join([*terms, ending]), tuple(params))
 
 
-def index_entry(term: str) -> str:
-    """Return a term as the index has it: a long one with a hash, because Postgres indexes at most 2,704 bytes."""
-    if len(term) <= LONGEST_TERM:
-        return term
-    return f"{term[:_HEAD]}{sha256(term.encode()).hexdigest()}{term[-_TAIL:]}"
-
-
 def holds(phrase: Phrase) -> BoundSql:
     """Return the condition for chunks that contain these words next to each other, in the title or the text."""
-    entries = list(map(index_entry, phrase.terms))
-    if len(entries) == 1:
-        return BoundSql("(c.terms @> %s::text[])", (entries,))
+    if len(phrase.terms) == 1:
+        return BoundSql(f"(c.number IN ({WITH_TERM}))", ([index_entry(phrase.terms[0])],))
     spelled = f" {' '.join(phrase.terms)} "
-    sql = "(c.terms @> %s::text[] AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
-    return BoundSql(sql, (entries, spelled, spelled))
+    terms = [[index_entry(term)] for term in dict.fromkeys(phrase.terms)]
+    all_terms = " INTERSECT ".join([WITH_TERM] * len(terms))
+    sql = f"(c.number IN ({all_terms}) AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
+    return BoundSql(sql, (*terms, spelled, spelled))
+
+
+class TextQuery(NamedTuple):
+    """A query for ts_rank_cd.
+
+    terms: its words.
+    tsquery: the query, in which a number from 1 is the lexeme of the term with that number. So no word of a query or
+    a text has to be quoted.
+    proposed: condition for chunks that may match, by their postings.
+    """
+
+    terms: list[str]
+    tsquery: str
+    proposed: BoundSql
+
+
+def text_query(query: LiteralQuery) -> TextQuery:
+    """Return words joined by `|` or `&`, phrases by `<->`. In a title, only lexemes with the label A count."""
+    numbers: dict[str, int] = {}
+
+    def spell(phrase: Phrase, label: str = "") -> str:
+        label = ":A" if phrase.in_title else label
+        if phrase.any_of:
+            return " | ".join(spell(each, label) for each in phrase.any_of)
+        return " <-> ".join(f"{numbers.setdefault(term, len(numbers) + 1)}{label}" for term in phrase.terms)
+
+    joint = " | " if query.match == "any" else " & "
+    tsquery = joint.join(dict.fromkeys(f"({spell(each)})" for each in query.phrases))
+    among = [list(numbers)]
+    if query.match == "all":
+        among = [[term for one in each.any_of or (each,) for term in one.terms] for each in query.phrases]
+    proposed = _join(
+        [BoundSql(f"c.number IN ({WITH_TERM})", (list(map(index_entry, terms)),)) for terms in among], "AND"
+    )
+    return TextQuery(list(numbers), tsquery, proposed)
 
 
 def is_native(expr: Predicate | Words) -> bool:

@@ -5,36 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from threading import Lock
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
-from recall_core.store.postgres.compile import CHUNKS, LIVE, NATURAL, holds, index_entry
+from recall_core.store.postgres.compile import CHUNKS, LIVE, holds
 from recall_core.store.postgres.opened import State
-from recall_core.store.postgres.schema import Execute
+from recall_core.store.postgres.schema import Execute, index_entry
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.rows import LiveRows
 from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot
 from recall_core.store.sqlite.memory.words import Posting, Postings, TermFrequencies, WordSearch
 from recall_core.types import LiteralQuery, Phrase, TermStat
 
+if TYPE_CHECKING:
+    from recall_core.store.sqlite.memory.words import Integers
+
 _ROWS = f"""
-SELECT c.number, d.number, d.path, c.start, c.tokens, c.title_length, c.body_length FROM {CHUNKS}
-WHERE {LIVE} ORDER BY {NATURAL}
+SELECT array_agg(c.number), array_agg(d.number), array_agg(c.start), array_agg(c.tokens),
+  array_agg(c.title_length), array_agg(c.body_length) FROM {CHUNKS} WHERE {LIVE}
 """
+_PATHS = "SELECT number, path FROM document WHERE is_live ORDER BY path"
 _COPIES = """
 SELECT number, dense_rank() OVER (ORDER BY hash) FROM chunk WHERE is_live AND hash IN (
   SELECT hash FROM chunk WHERE is_live GROUP BY hash HAVING count(*) > 1)
 """
-_WORDS = """
-SELECT w.stem, f.* FROM unnest(%s::text[]) AS w(stem) CROSS JOIN LATERAL (
-  SELECT array_agg(number) AS numbers, array_agg(in_title[at]), array_agg(in_body[at]) FROM (
-    SELECT number, in_title, in_body, array_position(terms, w.stem) AS at FROM chunk
-    WHERE is_live AND terms @> ARRAY[w.stem] OFFSET 0) held) f
-WHERE f.numbers IS NOT NULL
-"""
-"""OFFSET 0 makes Postgres look a term up once for each chunk."""
-_NONE: tuple[Sequence[int], ...] = ((), (), ())
+_POSTINGS = "SELECT term, numbers, in_title, in_body FROM posting WHERE term = ANY(%s::text[])"
 _PHRASE = "SELECT c.number, c.title_words, c.body_words FROM chunk c WHERE c.is_live AND "
 _DFS = "SELECT term, df FROM term WHERE term = ANY(%s::text[])"
 _POSTINGS_SHARE = 4
@@ -52,9 +49,7 @@ class HeldState(Snapshot):
 
     def __init__(self, execute: Execute, state: State, megabytes: int) -> None:
         rows = LiveRows()
-        found = execute(_ROWS)
-        for _ in rows.read((row[:5] for row in found), ((row[0], row[5:]) for row in found)):
-            pass
+        rows.put(np.array([column or [] for column in execute(_ROWS)[0]], dtype=np.int64), dict(execute(_PATHS)))
         rows.put_copies(dict(execute(_COPIES)))
         room = max(0, megabytes * MEGABYTE - rows.nbytes)
         super().__init__(state, rows, None, room)
@@ -121,29 +116,31 @@ class HeldState(Snapshot):
 
 
 class ArrayPostings(Postings):
-    """Postings from the terms of chunks, which Postgres proposes by their index."""
+    """Postings as the collection stores them, with chunks that were removed since."""
 
     def __init__(self, rows: LiveRows, room: int) -> None:
         super().__init__(rows, room)
-        self._read: dict[str, tuple[Sequence[int], ...]] = {}
+        self._read: dict[str, tuple[list[int], ...]] = {}
         """Number, occurrences in title and in body of chunks with a stem, until they are a posting."""
 
     def read(self, stems: Iterable[str], execute: Execute) -> None:
         """Read these words in one statement, unless they are here."""
         new = sorted({stem for stem in stems if (stem,) not in self._kept})
         if new:
-            self._read = dict.fromkeys(new, _NONE) | _occurrences(execute, new)
+            self._read = _read_postings(execute, new)
 
     def _word(self, stem: str, execute: Execute) -> Posting:
-        columns = self._read.pop(stem, None)
-        if columns is None:
-            columns = _occurrences(execute, [stem]).get(stem, _NONE)
+        columns = self._read.pop(stem, None) or _read_postings(execute, [stem])[stem]
         return self._posting(*(np.array(column, dtype=np.int64) for column in columns))
+
+    def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
+        is_live = self._rows.find(rowids) >= 0
+        return super()._posting(rowids[is_live], title[is_live], body[is_live])
 
     def _several(self, phrase: Phrase, execute: Execute) -> Posting:
         counts: dict[int, tuple[int, int]] = {}
         each = {one.terms: one for one in phrase.any_of or (phrase,)}
-        words = _occurrences(execute, [terms[0] for terms in each if len(terms) == 1])
+        words = _read_postings(execute, [terms[0] for terms in each if len(terms) == 1])
         runs: list[Iterable[tuple[int, ...]]] = [zip(*columns, strict=True) for columns in words.values()]
         runs += [_count_phrase(execute, one) for terms, one in each.items() if len(terms) > 1]
         for run in runs:
@@ -155,10 +152,16 @@ class ArrayPostings(Postings):
         return self._of_counts(counts)
 
 
-def _occurrences(execute: Execute, stems: Iterable[str]) -> dict[str, tuple[Sequence[int], ...]]:
-    """Return stem to number, occurrences in title and in body of its chunks, for stems that occur."""
+def _read_postings(execute: Execute, stems: Sequence[str]) -> dict[str, tuple[list[int], ...]]:
+    """Return stem to number, occurrences in title and in body of each chunk, in the same order."""
+    read: dict[str, tuple[list[int], ...]] = {stem: ([], [], []) for stem in stems}
     entries = {index_entry(stem): stem for stem in stems}
-    return {entries[entry]: tuple(columns) for entry, *columns in execute(_WORDS, (list(entries),))}
+    for entry, found, in_title, in_body in execute(_POSTINGS, (list(entries),)):
+        numbers, title, body = read[entries[entry]]
+        numbers += found
+        title += in_title or [0] * len(found)
+        body += in_body or [1] * len(found)
+    return read
 
 
 def _count_phrase(execute: Execute, phrase: Phrase) -> list[tuple[int, ...]]:

@@ -19,7 +19,6 @@ from recall_core.named import NamedTuple
 from recall_core.shell import Hint
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.postgres.schema import SCHEMA_VERSION, make
-from recall_core.types import StoreInfo
 
 CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2.0
@@ -266,9 +265,7 @@ class OpenCollection:
         self._is_reading = False
         self._blocks = 0
         """Number of `reading` blocks so far."""
-        self._state_read: State | None = None
-        self._info_read: StoreInfo | None = None
-        self._words_read: str | None = None
+        self._record_read: tuple[Any, ...] | None = None
         """What was read about the collection since the last `reading` block began; used inside it."""
         self._own_commits = 0
         self._born = ""
@@ -325,7 +322,7 @@ class OpenCollection:
             try:
                 self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 self._is_reading, self._blocks = True, self._blocks + 1
-                self._state_read = self._info_read = self._words_read = None  # of an older state, outside of blocks
+                self._record_read = None  # of an older state, outside of blocks
                 yield
             finally:
                 self._is_reading = False

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from recall_core.store.postgres.catalog import PostgresCatalog
 from recall_core.store.postgres.compile import CHUNKS, LIVE
 from recall_core.store.postgres.opened import VectorBytes
+from recall_core.store.postgres.schema import storage
 from recall_core.store.values import ReembedTarget, not_offered_error
 from recall_core.text import embedded_text
 from recall_core.types import Vector
@@ -27,7 +28,7 @@ ON CONFLICT(text_hash) DO UPDATE SET embedding = excluded.embedding, windows = e
 """
 _FREE_DIMENSION = """
 DROP INDEX IF EXISTS embedding_hnsw;
-ALTER TABLE embedding ALTER embedding TYPE vector;
+ALTER TABLE embedding ALTER embedding TYPE vector, ALTER embedding SET STORAGE {};
 ALTER TABLE vector_cache ALTER embedding TYPE vector;
 """
 """Changes no row. An approximate index has one dimension."""
@@ -59,7 +60,7 @@ class PostgresReembed(PostgresCatalog):
             if not self._is_next(target):
                 self.execute("DELETE FROM next_vector")
             if target.dimension != self.info().dimension:
-                for statement in _FREE_DIMENSION.split(";")[:-1]:
+                for statement in _FREE_DIMENSION.format(storage(target.dimension)).split(";")[:-1]:
                     self.execute(statement)
             self.execute("UPDATE store SET next_embedder = %s, next_dimension = %s, next_command = %s", target)
 

@@ -16,6 +16,7 @@ import psycopg
 from recall_core.errors import StoreError
 from recall_core.store.digest import DocumentState, digest_sum, document_digest
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws, not_offered_error
+from recall_core.text import sha256
 from recall_core.words.analyzer import Analyzer, tokenize
 
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -108,9 +109,6 @@ CREATE TABLE chunk(
   text TEXT NOT NULL,
   hash bytea NOT NULL,
   text_hash bytea NOT NULL,
-  terms TEXT[] NOT NULL,
-  in_title integer[] NOT NULL,
-  in_body integer[] NOT NULL,
   title_length integer NOT NULL,
   body_length integer NOT NULL,
   title_words TEXT NOT NULL,
@@ -121,16 +119,17 @@ CREATE TABLE chunk(
 ALTER TABLE chunk
   ALTER doc_id SET STORAGE plain, ALTER id SET STORAGE plain,
   ALTER hash SET STORAGE plain, ALTER text_hash SET STORAGE plain,
-  ALTER terms SET STORAGE main, ALTER in_title SET STORAGE main, ALTER in_body SET STORAGE main,
   ALTER title_words SET STORAGE external, ALTER body_words SET STORAGE external,
-  ALTER terms SET STATISTICS 0, ALTER in_title SET STATISTICS 0, ALTER in_body SET STATISTICS 0,
   ALTER text SET STATISTICS 0, ALTER title_words SET STATISTICS 0, ALTER body_words SET STATISTICS 0;
 CREATE INDEX chunk_number ON chunk(number);
 CREATE INDEX chunk_id ON chunk(id);
 CREATE INDEX chunk_hash ON chunk(hash) WHERE is_live;
 CREATE INDEX chunk_text_hash ON chunk(text_hash);
-CREATE INDEX chunk_terms ON chunk USING gin(terms) WITH (gin_pending_list_limit = 16384) WHERE is_live;
 
+CREATE TABLE posting(
+  term TEXT NOT NULL, first bigint NOT NULL, numbers bigint[] NOT NULL, in_title integer[], in_body integer[],
+  PRIMARY KEY(term, first)
+);
 CREATE TABLE term(term TEXT PRIMARY KEY, df bigint NOT NULL) WITH (fillfactor = 50);
 
 CREATE TABLE embedding(
@@ -143,6 +142,7 @@ CREATE TABLE embedding(
   FOREIGN KEY(doc_id, start) REFERENCES chunk(doc_id, start) ON DELETE CASCADE
 );
 CREATE INDEX embedding_number ON embedding(number);
+ALTER TABLE embedding ALTER embedding SET STORAGE VECTOR_STORAGE;
 CREATE TABLE vector_cache(
   text_hash bytea PRIMARY KEY, embedding vector(DIMENSION) NOT NULL, windows integer NOT NULL
 );
@@ -154,13 +154,14 @@ CREATE TABLE judgement(
   PRIMARY KEY(query, path, start, stop)
 );
 """
-"""The terms of a chunk are sorted; in_title and in_body have their occurrences, in the same order. title_words and
-body_words are all terms in the order of the text, each between two blanks. `term` counts live chunks.
+"""title_words and body_words of a chunk are all terms in the order of the text, each between two blanks. A row of
+`posting` has the chunks with a term that were written together, from the number `first` on, and how often it is in
+title and body; NULL means in no title, and once in each body. Removed chunks stay in it until `forget`. `term` counts
+live chunks. `next_vector` has the vectors of an unfinished reembed.
 
-Terms and counts stay in the row itself, because every search for words reads them. So do the short keys: a row above
-2 KB would lose them to another table, and every join would read them there. Three things make writing faster: the
-index of terms merges new rows 16 MB at a time, pages of `term` have room for the next count, and ANALYZE skips the
-long columns. `next_vector` has the vectors of an unfinished reembed."""
+The short keys of a chunk stay in the row itself: a row above 2 KB would lose them to another table, and every join
+would read them there. Two things make writing faster: pages of `term` have room for the next count, and ANALYZE skips
+the long columns."""
 
 MIGRATIONS = (_TABLES,)
 """Step i upgrades a collection from schema version i to i + 1. Steps are only appended."""
@@ -169,21 +170,27 @@ SCHEMA_VERSION = len(MIGRATIONS)
 
 DISTRIBUTED = {"document": "id", "chunk": "doc_id", "embedding": "doc_id"}
 """Table to its distribution column in Citus. A document and its chunks are on one node."""
-REFERENCE = ("store", "root", "file", "term", "vector_cache", "next_vector", "judged_query", "judgement")
+REFERENCE = ("store", "root", "file", "posting", "term", "vector_cache", "next_vector", "judged_query", "judgement")
 """Tables that Citus copies to every node."""
 _FOREIGN_KEYS = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(c.oid) FROM pg_constraint c
 JOIN pg_namespace n ON n.oid = connamespace WHERE contype = 'f' AND nspname = current_schema() ORDER BY 1 DESC, 2
 """
 
+_LONGEST_IN_ROW = 1_900
 _RECORD = "INSERT INTO store(schema_version, born, embedder, dimension, counter, chunker, words) "
+
+
+def storage(dimension: int) -> str:
+    """Return where Postgres stores vectors: in their row, which is fastest to scan, if a page has room for one."""
+    return "plain" if dimension <= _LONGEST_IN_ROW else "external"
 
 
 def make(db: psycopg.Connection, *, embedder: str, dimension: int, counter: str, chunker: str) -> None:
     """Make the tables of a new collection in the current schema, in the open transaction."""
     for step in MIGRATIONS:
         spelled = step.replace("TEXT[]", 'text[] COLLATE "C"').replace("TEXT", 'text COLLATE "C"')
-        spelled = spelled.replace("DIMENSION", str(dimension))
+        spelled = spelled.replace("VECTOR_STORAGE", storage(dimension)).replace("DIMENSION", str(dimension))
         db.execute(spelled.encode())
     recorded = (SCHEMA_VERSION, embedder, dimension, counter, chunker, Analyzer.name)
     db.execute(f"{_RECORD} VALUES(%s, gen_random_uuid()::text, %s, %s, %s, %s, %s)", recorded)
@@ -211,6 +218,23 @@ def distribute(execute: Execute, path: str) -> None:
         execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
 
 
+_HEAD, _TAIL = 256, 64
+"""Characters that a long term keeps at its ends, where searches look for parts of words."""
+LONGEST_TERM = _HEAD + 64 + _TAIL
+"""Characters of the longest term in an index; longer terms get a hash."""
+_ENTRY = f"""
+CASE WHEN length(word) <= {LONGEST_TERM} THEN word
+  ELSE left(word, {_HEAD}) || encode(sha256(convert_to(word, 'UTF8')), 'hex') || right(word, {_TAIL}) END
+"""
+
+
+def index_entry(term: str) -> str:
+    """Return a term as indexes have it: a long one with a hash, because Postgres indexes at most 2,704 bytes."""
+    if len(term) <= LONGEST_TERM:
+        return term
+    return f"{term[:_HEAD]}{sha256(term.encode()).hexdigest()}{term[-_TAIL:]}"
+
+
 _COUNTED = """
 SELECT (documents, chunks, vectors, tombstones, tokens, windowed, without_text) = (
   (SELECT count(*) FROM document WHERE is_live),
@@ -222,11 +246,62 @@ SELECT (documents, chunks, vectors, tombstones, tokens, windowed, without_text) 
   (SELECT count(*) FROM document d WHERE is_live AND NOT EXISTS (SELECT 1 FROM chunk c WHERE c.doc_id = d.id))
 ) FROM store
 """
-_WRONG_TERMS = """
-SELECT count(*) FROM term FULL JOIN (
-  SELECT unnest(terms) AS term, count(*) AS df FROM chunk WHERE is_live GROUP BY 1) counted USING(term)
+_POSTED = """
+SELECT p.term, u.number, coalesce(u.title, 0) AS title, coalesce(u.body, 1) AS body
+FROM posting p CROSS JOIN unnest(p.numbers, p.in_title, p.in_body) AS u(number, title, body)
+JOIN chunk c USING(number) WHERE c.is_live
+"""
+_WRONG_TERMS = f"""
+SELECT count(*) FROM term FULL JOIN (SELECT term, count(*) AS df FROM ({_POSTED}) GROUP BY 1) counted USING(term)
 WHERE term.df IS DISTINCT FROM counted.df
 """
+COUNTED = f"""
+SELECT {_ENTRY} AS term, number, count(*) FILTER (WHERE in_title)::integer AS title,
+  count(*) FILTER (WHERE NOT in_title)::integer AS body
+FROM chunk CROSS JOIN LATERAL (
+  SELECT string_to_table(title_words, ' '), true UNION ALL SELECT string_to_table(body_words, ' '), false
+) AS each(word, in_title) WHERE is_live AND word <> '' AND {{condition}} GROUP BY 1, 2
+"""
+_WRONG_POSTINGS = f"""
+SELECT count(*) FROM ({_POSTED}) posted FULL JOIN ({COUNTED.format(condition="true")}) counted USING(term, number)
+WHERE (posted.title, posted.body) IS DISTINCT FROM (counted.title, counted.body)
+"""
+COLUMNS = """
+array_agg(number ORDER BY number),
+nullif(array_agg(title ORDER BY number), array_fill(0, ARRAY[count(*)::integer])),
+nullif(array_agg(body ORDER BY number), array_fill(1, ARRAY[count(*)::integer]))
+"""
+"""The columns of `posting` after its key."""
+_TAKEN = """
+SELECT t.term, t.first, number, coalesce(title, 0) AS title, coalesce(body, 1) AS body
+FROM taken t CROSS JOIN unnest(t.numbers, t.in_title, t.in_body) AS u(number, title, body)
+"""
+_FORGET = f"""
+WITH gone AS MATERIALIZED (
+  SELECT c.number, {_ENTRY} AS term FROM document d JOIN chunk c ON c.doc_id = d.id
+  CROSS JOIN string_to_table(c.title_words || c.body_words, ' ') AS w(word)
+  WHERE NOT d.is_live AND d.id = coalesce(%s, d.id)),
+held AS (
+  SELECT DISTINCT g.term, (
+    SELECT max(p.first) FROM posting p WHERE p.term = g.term AND p.first <= g.number) AS first FROM gone g),
+taken AS (DELETE FROM posting p USING held h WHERE p.term = h.term AND p.first = h.first RETURNING p.*)
+INSERT INTO posting SELECT term, first, {COLUMNS} FROM ({_TAKEN}) entry
+WHERE number NOT IN (SELECT number FROM gone) GROUP BY term, first
+"""
+MERGE = f"""
+WITH taken AS (
+  DELETE FROM posting p USING (SELECT term FROM posting GROUP BY 1 HAVING count(*) > 1) AS many
+  WHERE p.term = many.term RETURNING p.*)
+INSERT INTO posting SELECT term, min(first), {COLUMNS} FROM ({_TAKEN}) entry GROUP BY term
+"""
+
+
+def forget(execute: Execute, doc_id: str | None = None) -> int:
+    """Delete removed documents, or this one, with their postings. Return how many."""
+    execute(_FORGET, (doc_id,))
+    return len(execute("DELETE FROM document WHERE NOT is_live AND id = coalesce(%s, id) RETURNING 1", (doc_id,)))
+
+
 _WRONG_TEXTS = """
 SELECT DISTINCT d.path FROM chunk c JOIN document d ON d.id = c.doc_id
 WHERE c.hash <> sha256(convert_to(c.text, 'UTF8')) ORDER BY 1
@@ -258,6 +333,7 @@ def check(execute: Execute, code: StoreCheck, *, analyzer: Analyzer, dimension: 
             last = rows[-1][0]
             for _, text, words in rows:
                 wrong += words != f" {' '.join(tokenize(analyzer.tokenizer, analyzer.form(text)))} "
+        wrong += int(execute(_WRONG_POSTINGS)[0][0])
     elif code == "vector_values":
         what = "invalid vectors"
         while rows := execute(_VECTORS, (last,)):

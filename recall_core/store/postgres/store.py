@@ -17,13 +17,13 @@ from recall_core.store.care import Maintenance
 from recall_core.store.postgres.compile import (
     CHUNKS,
     LIVE,
-    LONGEST_TERM,
     NATURAL,
+    WITH_TERM,
     BoundSql,
     Compiler,
     holds,
-    index_entry,
     is_native,
+    text_query,
 )
 from recall_core.store.postgres.held import HeldState, hold
 from recall_core.store.postgres.opened import (
@@ -39,6 +39,7 @@ from recall_core.store.postgres.opened import (
 )
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, GIVEN, row_of
 from recall_core.store.postgres.reembedding import PostgresReembed
+from recall_core.store.postgres.schema import LONGEST_TERM, index_entry
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.funnel import count_one_by_one
@@ -71,10 +72,8 @@ _SOURCES: dict[Table, tuple[str, str, str]] = {
     "doc": ("document d", "d.number, NULL::bigint", "d.is_live"),
     "chunk": (CHUNKS, "d.number, c.number", LIVE),
 }
-_ESTIMATES = f"""
-SELECT c.number,
-  CASE WHEN v.number IS NOT NULL THEN coalesce(nullif(v.embedding <=> %s, 'NaN'), {vectors.NO_DISTANCE}) END
-FROM {{source}} LEFT JOIN embedding v USING(doc_id, start) WHERE {{condition}} ORDER BY {NATURAL}
+_DISTANCES = f"""
+SELECT array_agg(number), array_agg(coalesce(nullif(embedding <=> %s, 'NaN'), {vectors.NO_DISTANCE})) FROM embedding
 """
 _NEAR = """
 WITH proposed AS MATERIALIZED (
@@ -96,6 +95,18 @@ SELECT set_config('hnsw.iterative_scan', 'strict_order', true), set_config('hnsw
 _PAGE = 64
 _MOST_CANDIDATES = 1_000
 """The largest `hnsw.ef_search`."""
+_TEXT_RANKS = f"""
+SELECT number, ts_rank_cd(%s::float4[], words, %s::tsquery, 32) FROM (
+  SELECT c.number, d.path, c.start, (
+    SELECT string_agg(array_position(%s::text[], term) || ':' ||
+      CASE WHEN place > c.title_length THEN place + 1 || 'D' ELSE place || 'A' END, ' ')::tsvector
+    FROM unnest(string_to_array(btrim(c.title_words || ltrim(c.body_words)), ' ')) WITH ORDINALITY w(term, place)
+    WHERE term = ANY(%s::text[])) AS words
+  FROM {CHUNKS} WHERE {{condition}} OFFSET 0) found
+WHERE words @@ %s::tsquery ORDER BY path, start
+"""
+"""The place of a word counts from 1. One place between title and text stays free, so that no phrase crosses it."""
+_RANK_DECIMALS = 6
 _TWINS = """
 SELECT own.number, twin.number FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.is_live
 WHERE own.number = ANY(%s::bigint[]) ORDER BY own.number, twin.number
@@ -235,13 +246,13 @@ class PostgresStore(PostgresReembed):
         return [term if len(term) < LONGEST_TERM else self._whole(term) for term in found]
 
     def _whole(self, entry: str) -> str:
-        sql = "SELECT title_words || body_words FROM chunk WHERE is_live AND terms @> %s::text[] LIMIT 1"
+        sql = f"SELECT title_words || body_words FROM chunk WHERE is_live AND number IN ({WITH_TERM}) LIMIT 1"
         words: list[str] = self.execute(sql, ([entry],))[0][0].split()
         return next(word for word in words if index_entry(word) == entry)
 
     def texts_with(self, term: str, *, most: int) -> list[str]:
         """Return titles with texts of chunks with this term; see store.port.Search."""
-        sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.terms @> %s::text[]"
+        sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.number IN ({WITH_TERM})"
         return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([index_entry(term)], most))]
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
@@ -266,6 +277,11 @@ class PostgresStore(PostgresReembed):
             matching = set(of_matching(self.occurrences(literal, sorted(matching)), literal).lengths)
         return literal_instances(literal, rows, matching, self.analyzer)
 
+    def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
+        """Return doc rowid to the number of its live chunks."""
+        with self.reading():
+            return self._hold().rows.chunk_counts(doc_rowids)
+
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> Mapping[int, float]:
@@ -285,6 +301,24 @@ class PostgresStore(PostgresReembed):
             return {}
         with self.reading():
             return self._find_words(_literal(query)).scores_of(rowids, title_weight=title_weight)
+
+    def text_ranks(self, query: LiteralQuery, *, where: Expr | None, title_weight: float) -> dict[int, float]:
+        """Return rowid to ts_rank_cd of matching rows, in natural order; see store.port.TextRanking.
+
+        Normalization 32 makes a rank r into r / (r + 1), which is within [0, 1) (PostgreSQL manual, 12.3.3 "Ranking
+        Search Results"). A float4 below 1 is exact to 7 decimals; 6 are kept. The title has the label A and the text
+        D; the larger weight is 1, because the function takes no larger one. A tsvector counts 256 places of a word,
+        and places above 16383 as 16383.
+        """
+        if query.is_empty:
+            return {}
+        most = max(1.0, title_weight)
+        weights = [1 / most] * 3 + [title_weight / most]
+        terms, tsquery, proposed = text_query(query)
+        condition, params = self._condition(where)
+        sql = _TEXT_RANKS.format(condition=f"{condition} AND {proposed.sql}")
+        rows = self.execute(sql, (weights, tsquery, terms, terms, *params, *proposed.params, tsquery))
+        return {number: round(rank, _RANK_DECIMALS) for number, rank in rows}
 
     def cosines(
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
@@ -313,9 +347,13 @@ class PostgresStore(PostgresReembed):
         with self.reading():
             if self._hold_vectors(at_once=False) is not None or len(vector) != 4 * self.info().dimension:
                 return None
-            condition, params = self._condition(where)
-            sql = _ESTIMATES.format(source=CHUNKS, condition=condition)
-            return vectors.estimates_of(vector, self.execute(sql, (VectorBytes(vector), *params)))
+            held = self._hold()
+            places = self._passing(held, where)
+            numbers = (held.rows.keys.rowids if places is None else held.rows.keys.rowids[places]).tolist()
+            sql = _DISTANCES if where is None else f"{_DISTANCES} WHERE number = ANY(%s::bigint[])"
+            params = (VectorBytes(vector),) if where is None else (VectorBytes(vector), numbers)
+            found = dict(zip(*(column or () for column in self.execute(sql, params)[0]), strict=True))
+            return vectors.estimates_of(vector, [(number, found.get(number)) for number in numbers])
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
         """Return the k best of `cosines`, best first, ties in natural order. Always exact.
@@ -502,9 +540,13 @@ class PostgresStore(PostgresReembed):
         return True
 
     def compact(self) -> int:
-        """Delete tombstones and vectors that no chunk has. Return the number of deleted documents."""
+        """Delete tombstones and vectors that no chunk has, and merge the postings of each term.
+
+        Return the number of deleted documents.
+        """
         with self.writing():
-            gone = len(self.execute("DELETE FROM document WHERE NOT is_live RETURNING 1"))
+            gone = postgres.schema.forget(self.execute)
+            self.execute(postgres.schema.MERGE)
             self.execute("DELETE FROM vector_cache")
             self.execute("DELETE FROM next_vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
             self.execute("UPDATE store SET tombstones = 0")
@@ -516,7 +558,7 @@ class PostgresStore(PostgresReembed):
         The server's log, its replicas and its backups keep the text as long as they are configured to.
         """
         self.compact()
-        for table in ("document", "chunk", "embedding", "vector_cache", "next_vector", "term"):
+        for table in ("document", "chunk", "embedding", "vector_cache", "next_vector", "posting", "term"):
             self.execute(f"VACUUM {table}")
         with self.writing():
             self.execute("UPDATE store SET purge = NULL")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import repeat
 from typing import Any
 
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
 from recall_core.marks import dump
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
-from recall_core.store.postgres.compile import LONGEST_TERM, index_entry, metadata_for_filters
+from recall_core.store.postgres.compile import metadata_for_filters
 from recall_core.store.postgres.judgements import PostgresJudgementWriter
 from recall_core.store.postgres.opened import OpenCollection, VectorBytes
 from recall_core.store.postgres.records import GIVEN
+from recall_core.store.postgres.schema import COLUMNS, COUNTED, forget
 from recall_core.store.sqlite.records import root_of
 from recall_core.text import chunk_id, sha256, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Stamp, Vector
@@ -38,14 +38,22 @@ VALUES(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
 """
 _CHUNKS = """
 COPY chunk(doc_id, start, number, id, stop, line_start, line_end, tokens, heading, is_title, place, text, hash,
-  text_hash, terms, in_title, in_body, title_length, body_length, title_words, body_words)
+  text_hash, title_length, body_length, title_words, body_words)
 FROM STDIN
 """
 _VECTORS = "COPY embedding(doc_id, start, number, embedding, windows) FROM STDIN (FORMAT BINARY)"
 _VECTOR_TYPES = ("text", "int4", "int8", "vector", "int4")
-_TERMS = """
-INSERT INTO term(term, df) SELECT * FROM unnest(%s::text[], %s::bigint[]) AS new(term, df) WHERE df <> 0
+_POST = f"""
+WITH posted AS (
+  INSERT INTO posting SELECT term, %s, {COLUMNS} FROM ({COUNTED.format(condition="number >= %s")}) counted
+  GROUP BY term ORDER BY term RETURNING term, cardinality(numbers) AS df)
+INSERT INTO term(term, df) SELECT term, df FROM posted ORDER BY term
 ON CONFLICT(term) DO UPDATE SET df = term.df + excluded.df
+"""
+_COUNT_DOWN = f"""
+UPDATE term SET df = df - gone FROM (
+  SELECT term AS name, count(*) AS gone FROM ({COUNTED.format(condition="doc_id = %s")}) counted GROUP BY 1) removed
+WHERE term = name RETURNING term
 """
 _BURY = """
 WITH gone AS (
@@ -76,7 +84,6 @@ _BEGIN_PURGE = """
 UPDATE store SET purged = coalesce(%s, purged), retention_day = coalesce(%s, retention_day),
   purge = array(SELECT DISTINCT unnest(coalesce(purge, '{}') || %s::text[]) ORDER BY 1)
 """
-_TERMS_OF = "SELECT terms FROM chunk WHERE doc_id = %s AND is_live"
 _FIND_VECTOR = """
 SELECT v.embedding, v.windows FROM chunk c JOIN embedding v USING(doc_id, start) WHERE c.text_hash = %s
 UNION ALL SELECT embedding, windows FROM vector_cache WHERE text_hash = %s LIMIT 1
@@ -88,8 +95,6 @@ INSERT INTO vector_cache(text_hash, embedding, windows) VALUES(%s, %s, %s) ON CO
 _DELETE_FILE = (
     "DELETE FROM file f WHERE f.path = %s AND NOT EXISTS (SELECT 1 FROM document d WHERE d.file = f.path) RETURNING 1"
 )
-_QUOTED = '"{}"'.format
-"""Quotes a term, which has no quote and no backslash."""
 _WAITING_CHUNKS = 1_000
 """Bounds the texts that wait in memory."""
 
@@ -106,7 +111,8 @@ class PostgresWriter:
         self._analyzer = analyzer_named(words)
         self._changed = False
         self._counts: Counter[str] = Counter()
-        self._terms: Counter[str] = Counter()
+        self._rarer: set[str] = set()
+        """Terms of removed chunks."""
         self._chunks: list[tuple[Any, ...]] = []
         self._vectors: list[tuple[Any, ...]] = []
         self._made: dict[bytes, tuple[Vector, int]] = {}
@@ -142,9 +148,8 @@ class PostgresWriter:
                 continue
             # A path has one live document. Bury any other one of another file or cut.
             self._bury(self._documents("path", document.path))
-            self._counts["tombstones"] -= len(
-                self._execute("DELETE FROM document WHERE id = %s RETURNING 1", (doc_id,))
-            )
+            if self._execute("SELECT 1 FROM document WHERE id = %s", (doc_id,)):
+                self._counts["tombstones"] -= forget(self._execute, doc_id)
             self._insert(document, doc_id, file.path, utc(file.mtime_ns))
             old = [each for each in old if each != doc_id]
         self._bury(old)
@@ -267,11 +272,7 @@ class PostgresWriter:
         self._flush()
         if not self._changed:
             return
-        terms = sorted(self._terms)  # in one order in every batch
-        added = [self._terms[term] for term in terms]
-        self._execute(_TERMS, (_array(map(_QUOTED, terms)), _array(added)))
-        if fewer := [term for term in terms if self._terms[term] < 0]:
-            self._execute("DELETE FROM term WHERE df <= 0 AND term = ANY(%s::text[])", (fewer,))
+        self._execute("DELETE FROM term WHERE df <= 0 AND term = ANY(%s::text[])", (sorted(self._rarer),))
         counted = ", ".join(f"{name} = {name} + %s" for name in _COUNTS)
         advanced = "generation = generation + 1, digest_sum = %s, last_document = %s, last_chunk = %s"
         sql = f"UPDATE store SET {advanced}, {counted} RETURNING chunks"
@@ -309,10 +310,6 @@ class PostgresWriter:
         self._last_chunk += 1
         span = chunk.span
         words = [tokenize(self._analyzer.tokenizer, form) for form in (title, self._analyzer.form(chunk.text))]
-        in_title, in_body = map(Counter, words)
-        terms = sorted({*in_title, *in_body})
-        entries = [term if len(term) <= LONGEST_TERM else index_entry(term) for term in terms]
-        self._terms.update(entries)
         self._chunks.append(
             (
                 doc_id,
@@ -329,8 +326,6 @@ class PostgresWriter:
                 chunk.text,
                 sha256(chunk.text.encode()).digest(),
                 chunk.text_hash,
-                _array(map(_QUOTED, entries)),
-                *(_array(map(counted.get, terms, repeat(0))) for counted in (in_title, in_body)),
                 *map(len, words),
                 *(f" {' '.join(each)} " for each in words),
             )
@@ -351,6 +346,8 @@ class PostgresWriter:
                         copy.set_types(types)
                         for row in rows:
                             copy.write_row(row)
+        if self._chunks:
+            self._execute(_POST, (self._chunks[0][2],) * 2)
         if self._made:
             self._execute("DELETE FROM vector_cache WHERE text_hash = ANY(%s::bytea[])", (list(self._made),))
         self._chunks, self._vectors, self._made = [], [], {}
@@ -364,8 +361,7 @@ class PostgresWriter:
             if not found:
                 continue
             self._sum = digest_sum((), gone=(found[0][0],), before=self._sum)
-            for (terms,) in self._execute(_TERMS_OF, (doc_id,)):
-                self._terms.subtract(terms)
+            self._rarer.update(term for (term,) in self._execute(_COUNT_DOWN, (doc_id,)))
             chunks, tokens, vectors, windowed = self._execute(_BURY, (doc_id, doc_id))[0]
             left = {"chunks": chunks, "tokens": tokens, "vectors": vectors, "windowed": windowed}
             self._counts.subtract({**left, "documents": 1, "without_text": not chunks, "tombstones": -1})
@@ -411,8 +407,3 @@ class PostgresWriter:
             self._changed = True
             rows = self._execute(_NEW_ROOT, (spec, is_active))
         return int(rows[0][0])
-
-
-def _array(values: Iterable[object]) -> str:
-    """Return an array as SQL writes it, which psycopg does far more slowly."""
-    return "{" + ",".join(map(str, values)) + "}"

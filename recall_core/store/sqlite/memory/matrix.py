@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
     from recall_core.store.sqlite.memory.rows import Places
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from recall_core.store.sqlite.memory.rows import Places
-
     Floats = NDArray[np.float32]
 
 _ROUNDING = 2.0**-24  # relative error of one float32 operation

@@ -40,6 +40,7 @@ class LiveRows:
 
     texts: NDArray[np.int32] | None = None
     _same_texts: dict[int, int] | None = None
+    _counts: NDArray[np.int64] | None = None
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, tuple[int, int]]]) -> Iterator[None]:
         """Read all rows of KEYS, and the tokens of each row's title and body, piece by piece.
@@ -53,13 +54,27 @@ class LiveRows:
             pieces.append(np.array([rowids, documents, offsets, tokens], dtype=np.int64))
             names.update(zip(documents, paths, strict=True))
             yield
-        rowids, documents, offsets, tokens = np.concatenate(pieces, axis=1)
-        self.keys = KeyColumns(rowids=rowids, doc_rowids=documents, offsets=offsets, tokens=tokens, paths=names)
+        self._put_keys(np.concatenate(pieces, axis=1), names)
+        yield from self._read_lengths(sizes)
+
+    def put(self, columns: NDArray[np.int64], paths: Mapping[int, str]) -> None:
+        """Store all rows. columns: (6, n) rowid, document, offset, tokens, tokens of title and body, in any order.
+
+        paths: of the documents, in their order.
+        """
+        ranks = np.zeros(max(paths, default=0) + 1, dtype=np.int64)
+        ranks[list(paths)] = np.arange(len(paths))
+        columns = columns[:, np.lexsort((columns[2], ranks[columns[1]]))]
+        self._put_keys(columns[:4], paths)
+        self._put_lengths(columns[4:].astype(np.float64))
+
+    def _put_keys(self, columns: NDArray[np.int64], paths: Mapping[int, str]) -> None:
+        rowids, documents, offsets, tokens = columns
+        self.keys = KeyColumns(rowids=rowids, doc_rowids=documents, offsets=offsets, tokens=tokens, paths=paths)
         self.is_ascending = bool((np.diff(rowids) > 0).all())
         """True if rowids ascend in natural order."""
         self._place_of = np.full(int(rowids.max(initial=-1)) + 2, -1, dtype=np.int32)
         self._place_of[rowids] = np.arange(len(rowids), dtype=np.int32)
-        yield from self._read_lengths(sizes)
 
     def put_copies(self, numbers: Mapping[int, int]) -> None:
         """Store rowid to the number of a repeated text. Raises ValueError for a rowid without a live chunk."""
@@ -76,8 +91,7 @@ class LiveRows:
             if self._same_texts is None:
                 self._same_texts = _numbers(self.texts)
             return self._same_texts
-        asked = np.asarray(rowids.array if isinstance(rowids, Series) else rowids, dtype=np.int64)
-        places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
+        places = self.find(rowids.array if isinstance(rowids, Series) else rowids)
         return _numbers(np.where(places < 0, 0, self.texts[places]))
 
     def _read_lengths(self, sizes: Iterator[tuple[int, tuple[int, int]]]) -> Iterator[None]:
@@ -87,12 +101,21 @@ class LiveRows:
             lengths[:, self.places([row for row, _ in sized])] = np.array([size for _, size in sized]).T
             read += len(sized)
             yield
-        self.title_lengths, self.body_lengths = lengths
-        self.totals = int(lengths[0].sum()), int(lengths[1].sum())
         if read != len(self) or bool((lengths < 0).any()):
             raise ValueError("the full-text index does not match the live chunks")
+        self._put_lengths(lengths)
+
+    def _put_lengths(self, lengths: NDArray[np.float64]) -> None:
+        self.title_lengths, self.body_lengths = lengths
+        self.totals = int(lengths[0].sum()), int(lengths[1].sum())
         average = sum(self.totals) / max(1, len(self)) or 1.0
         self.held = BM25_K1 * (1 - FTS5_B + FTS5_B * lengths.sum(axis=0) / average)
+
+    def chunk_counts(self, documents: Sequence[int]) -> dict[int, int]:
+        """Return document rowid to its number of rows."""
+        if self._counts is None:
+            self._counts = np.bincount(self.keys.doc_rowids)
+        return {each: int(self._counts[each]) for each in documents}
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -114,22 +137,23 @@ class LiveRows:
 
     def places(self, rowids: Any) -> Places:
         """Return the places of these rowids, in their order. Raises ValueError for a rowid without a live chunk."""
-        found = self.known_places(rowids)
-        if len(found) != len(rowids):
+        found = self.find(rowids)
+        if bool((found < 0).any()):
             raise ValueError("an indexed row is not a live chunk")
         return found
 
-    def known_places(self, rowids: Any) -> Places:
-        """Return the places of these rowids, in their order, without rowids that have no live chunk."""
+    def find(self, rowids: Any) -> Places:
+        """Return the places of these rowids, in their order; -1 for a rowid without a live chunk."""
         asked = np.asarray(rowids, dtype=np.int64)
         found: Places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
-        return found[found >= 0]
+        return found
 
     def natural(self, rowids: Any, *, among: Places | None = None) -> Places:
         """Return the places of these rows, ascending, each once. Skip rows without a live chunk and rows not in
         `among`."""
         is_asked = np.zeros(len(self), dtype=np.bool_)
-        is_asked[self.known_places(rowids)] = True
+        found = self.find(rowids)
+        is_asked[found[found >= 0]] = True
         if among is None:
             return np.flatnonzero(is_asked).astype(np.int32)
         return among[is_asked[among]]
