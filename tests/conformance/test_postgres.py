@@ -327,6 +327,8 @@ def test_long_words_are_found_as_in_a_file(store: Store, tmp_path: Path) -> None
         put(own, file_of("half.txt", ["short"]))  # so that terms are taken away
         own.compact()
         assert own.check("fulltext").severity == "ok"
+    assert cast(Any, store).execute("SELECT 1 FROM posting WHERE starts_with(term, %s)", (long[:99],))
+    assert not cast(Any, store).execute("SELECT 1 FROM posting WHERE right(term, 9) = %s", (long[991:1_000],))
     engines = [Engine(each, config=Config(), base=tmp_path) for each in (file, store)]
     ask = Ask(mode="lexical")
     asked = [long, twin, f'"{long} oak"', f"elm {other}", long[:600], long[-40:], f"{long} {twin} fish"]
