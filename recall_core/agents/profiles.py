@@ -293,6 +293,8 @@ def _agent(name: str, files: Sequence[AgentsFile], data: Path, *, is_enabled: bo
             return otherwise
         return _place(merged[key], places[key].parent if start is None else start)
 
+    if "://" in merged.get("store", ""):
+        raise ConfigError("not_offered", f"{where}: a memory is a file, not a URL.", hint=_line("store"))
     workspace = below("workspace", None, home)
     settings = {
         key: check(key, merged[flat], where=where, name=flat) for flat, key in _SETTINGS.items() if flat in merged

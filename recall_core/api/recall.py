@@ -341,7 +341,7 @@ class Recall:
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export without changing it. Opens no store."""
-        view, checks = maintain.copies.verify(Path(source), stores.store_kind("sqlite"))
+        view, checks = maintain.copies.verify(Path(source), stores.expect_care(str(source), "verifying; see doctor"))
         return {**OK, "verified": view, "checks": checks, "warnings": []}
 
     @staticmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
@@ -37,6 +38,7 @@ from recall_core.paths import PRIVATE
 from recall_core.shell import Hint, flag, install_extra
 from recall_core.store.port import Store, StoreKind
 from recall_core.store.sqlite.connect import MEMORY, reaching, unmade
+from recall_core.store.values import not_offered_error
 from recall_core.text import is_storable
 from recall_core.types import StoreInfo
 from recall_core.words.versions import words_of
@@ -95,6 +97,14 @@ def store_kind(name: str) -> StoreKind:
         return cast(StoreKind, points[name].load())
 
 
+def expect_care(text: str, what: str) -> StoreKind:
+    """Return the kind of the store with this name. Raises UsageError `not_offered` if it lacks the level `care`."""
+    kind = store_kind(store_url(text).kind)
+    if "care" not in kind.levels:
+        raise not_offered_error(what)
+    return kind
+
+
 class StorePlace(NamedTuple):
     """A store's URL, its settings, its base folder, and the settings file.
 
@@ -150,13 +160,13 @@ def _nearest(first: Path) -> Path | None:
 
 
 def _apart(url: StoreUrl, first: Path) -> StorePlace:
-    """Return the place of a store that is not a file. Its settings are never written, as a folder's belong to another
-    store.
-    """
+    """Return the place of a store that is not a file. Settings are written only to a recall.toml with its URL."""
     toml = _nearest(first)
     config = initial_config(None, (), is_new=url.where == MEMORY)[0] if toml is None else load(toml)
     base = first if toml is None else toml.parent
     needs = (EMBEDDER, COUNTER) if url.where == MEMORY or config.embedding == AUTO else (COUNTER,)
+    if toml is not None and config.store_path == f"{url.kind}:{url.where}":
+        return StorePlace(url, config, _base(config, toml, url), toml, needs=(*needs, BASE))
     return StorePlace(url, config, base, base / ":" / FILE_NAME, toml, needs)
 
 
@@ -345,9 +355,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
     url = _named_in(path, name or config.store_path)
-    if _has_password(url):
-        message = f"store_path would write a password into {FILE_NAME}."
-        raise ConfigError("password_in_settings", message, hint="export PGPASSWORD=…, or write it into ~/.pgpass")
+    expect_no_password(url, f"store_path would write a password into {FILE_NAME}.")
     mode, citus = options.get("mode", PRIVATE), options.get("citus", False)
     if citus and url.kind != "postgresql":
         raise UsageError(
@@ -373,9 +381,12 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     return NewStore(place, store, (*warnings, *_settle(place, kept)))
 
 
-def _has_password(url: StoreUrl) -> bool:
-    parts = urls.urlsplit(url.where)
-    return url.kind != "sqlite" and bool(parts.password or "password" in dict(urls.parse_qsl(parts.query)))
+def expect_no_password(url: StoreUrl, message: str) -> None:
+    """Raise ConfigError `password_in_settings` if this URL has a password."""
+    with suppress(ValueError):  # not a URL, which opening it reports
+        parts = urls.urlsplit(url.where)
+        if url.kind != "sqlite" and (parts.password or "password" in dict(urls.parse_qsl(parts.query))):
+            raise ConfigError("password_in_settings", message, hint="export PGPASSWORD=…, or write it into ~/.pgpass")
 
 
 def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast
 
 from recall_core import evaluate, maintain, paths, views
 from recall_core.api.engine import MEGABYTE, Engine, StoredVectors
-from recall_core.api.stores import store_kind, store_url
+from recall_core.api.stores import expect_care
 from recall_core.config import COMMIT_SECONDS, DAY_NS, FILE_NAME, Config, GivenSettings, load, override
 from recall_core.contract import OK
 from recall_core.contract.responses import (
@@ -54,7 +54,7 @@ from recall_core.retrieve.asking import Ask
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import AGAIN, REST, Hint, flag
 from recall_core.store.port import Store
-from recall_core.store.values import KnownRoot, RerankVector, Source, not_offered_error
+from recall_core.store.values import KnownRoot, RerankVector, Source
 from recall_core.types import MetaValue, Progress, Root, Skip, Stage
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Genera
 
 def reindex(engine: Engine, language: str | None) -> Generator[Progress, None, ReindexResponse]:
     """Index every chunk with newer words, or those of another language, and update the settings."""
+    expect_care(engine.store.path, "indexing again")
     done = yield from maintain.rechunk.reindex(engine.store, language, found=engine.found, toml=engine.toml)
     engine.take_over(done.found)
     return {**OK, "reindexed": done.view, "warnings": [*done.warnings, *engine.notes()]}
@@ -101,19 +102,18 @@ def backup(
     The target stays unchanged until the last step. force: replace an existing file. mode: of the copy; by default
     only its owner may read it.
     """
-    kind = store_kind(store_url(engine.store.path).kind)
-    if "care" not in kind.levels:
-        raise not_offered_error("backups")
+    kind = expect_care(engine.store.path, "backups")
     view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
 
 
 def recover(old: Path, new: Path) -> RecoverResponse:
     """Make a new store from the readable part of a damaged one."""
+    kind = expect_care(str(old), "recovering")
     toml = paths.absolute(old).parent / FILE_NAME
     found = FoundSettings(load(toml), toml) if toml.is_file() else None
     config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
-    view, checks = maintain.copies.recover(old, new, kind=store_kind("sqlite"), config=config)
+    view, checks = maintain.copies.recover(old, new, kind=kind, config=config)
     return {**OK, "recovered": view, "checks": checks, "warnings": []}
 
 

@@ -13,6 +13,7 @@ from recall_core.config import (
     COMMIT_SECONDS,
     CUTTING,
     EXACT_VECTORS,
+    FILE_NAME,
     NAMES,
     NO_VECTORS,
     Config,
@@ -165,6 +166,7 @@ def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config)
 
 
 _BOM = "\ufeff"
+_NAME_STORE = f"""mkdir DIR; echo 'store_path = "URL"' > DIR/{FILE_NAME}; cd DIR; recall trust"""
 
 
 def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
@@ -184,10 +186,12 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         by_hand = (
             tomlkit.dumps({NAMES.get(key, key): value for key, value in values.items()}).strip().replace("\n", ", ")
         )
-        why = str(error) if isinstance(error, tomlkit.exceptions.TOMLKitError) else why_unread(error)
-        raise ConfigError(
-            "settings_unwritable", f"{toml} cannot be written ({why}); add by hand: {by_hand}"
-        ) from error
+        if toml.parent.name == ":":  # not a folder; see `api.stores.find`
+            message, hint = f"No {FILE_NAME} names this store; add by hand: {by_hand}", _NAME_STORE
+        else:
+            why = str(error) if isinstance(error, tomlkit.exceptions.TOMLKitError) else why_unread(error)
+            message, hint = f"{toml} cannot be written ({why}); add by hand: {by_hand}", None
+        raise ConfigError("settings_unwritable", message, hint=hint) from error
 
 
 def record_settings(toml: Path, values: Mapping[str, str | float | bool]) -> tuple[str, ...]:

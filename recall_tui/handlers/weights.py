@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from recall_core import maintain
 from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
+from recall_tui.host import reason_of
 from recall_tui.state import commands, judging, records, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
@@ -199,7 +200,7 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
             return
         await asyncio.to_thread(maintain.embedders.write_settings, toml, tweaks)
     except ConfigError as error:
-        app.notify(error.message, severity="error", markup=False)
+        app.notify(reason_of(error), severity="error", markup=False)
     else:
         app.move(weighing.confirm_save(app.session, tweaks, was=was))
         app.notify(f"Saved: {', '.join(NAMES.get(key, key) for key in tweaks)}", markup=False)

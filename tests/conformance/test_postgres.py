@@ -26,6 +26,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api import stores
 from recall_core.api.engine import Engine
 from recall_core.api.stores import store_kind, store_url
+from recall_core.config import Config
 from recall_core.conformance.__main__ import run
 from recall_core.deadline import within
 from recall_core.embed.hash import HashEmbedder
@@ -38,7 +39,7 @@ from recall_core.store.port import Store
 from recall_core.store.values import JudgementRow, ReembedTarget, StoreCheck
 from recall_core.testing import SearchConformance, WriteConformance
 from recall_core.testing.corpus import EMBEDDER, file_of, files, put, rows_of
-from recall_core.types import Root
+from recall_core.types import LiteralQuery, Phrase, Root
 from tests import postgres_server
 from tests.parity_stores import filled
 from tests.postgres_server import collection
@@ -157,7 +158,8 @@ def test_what_is_missing_or_refused_has_a_code(server: str, url: str) -> None:
         (base.replace("/postgres", "/template1"), "pgvector_missing"),
         (base.replace("recall@", "recall:s3cret%zz@"), "bad_store_url"),
         ("elsewhere", "bad_store_url"),
-        (f"//host/db?collection={'x' * 57}", "bad_store_url"),
+        ("//me:s3cret@[host/db", "bad_store_url"),
+        (f"//me:s3cret@host/db?collection={'x' * 57}", "bad_store_url"),
     ]:
         assert code_of(lambda where=where: store_kind("postgresql").open(where)) == code, where  # type: ignore[misc]
     assert code_of(lambda: create(url)) == "store_exists"
@@ -172,6 +174,20 @@ def test_path_opens_the_store_but_has_no_password(store: Store, url: str) -> Non
         assert "s3cret" not in json.dumps(stats)
         assert stats["store"].get("not_offered") == ["care"]
         open_again(recall.store.path).close()
+
+
+def test_settings_are_saved_where_the_url_is_named(store: Store, tmp_path: Path) -> None:
+    def save(url: str) -> None:
+        with Recall.open(url, start=tmp_path) as recall:
+            embedders.write_settings(recall.engine.toml, {"bm25_weight": 0.5})
+
+    assert code_of(lambda: save(store.path)) == "settings_unwritable"
+    toml = tmp_path / "recall.toml"
+    for url, is_saved in (("postgresql://elsewhere/db", False), (store.path, True)):
+        toml.write_text(f'store_path = "{url}"', encoding="utf-8")
+        with suppress(RecallError):
+            save(store.path)
+        assert ("lexical_weight" in toml.read_text(encoding="utf-8")) is is_saved
 
 
 def test_name_of_a_collection_is_only_a_name(server: str, store: Store) -> None:
@@ -252,13 +268,15 @@ def test_batch_is_known_after_a_connection_lost_in_commit(store: Store, url: str
     other.close()
 
 
-def test_next_question_opens_a_lost_connection_again(store: Store, url: str) -> None:
+def test_question_opens_a_lost_connection_again(store: Store, url: str) -> None:
     other, before = open_again(url), store.info()
-    for _ in range(2):
+    terminate(store, other)
+    assert store.info() == before
+    terminate(store, other)
+    with store.reading():
+        assert store.info() == before
         terminate(store, other)
-        assert code_of(store.info) == "server_lost"
-        with store.reading():
-            assert store.info() == before
+        assert code_of(store.changes) == "server_lost"  # the rest of the block could see another state
     put(store, file_of("new.txt", ["new"]))
     assert other.document_at("new.txt") is not None
     other.close()
@@ -296,6 +314,36 @@ def test_text_with_a_nul_is_refused_and_not_stored(store: Store) -> None:
     assert store.info() == before
 
 
+def test_long_words_are_found_as_in_a_file(store: Store, tmp_path: Path) -> None:
+    long, other = ("".join(Random(seed).choices("bcdfghjklmnpqrtv", k=3_000)) for seed in (1, 2))
+    twin = f"{long[:1_500]}x{long[1_501:]}"
+    names = {"long": f"fish {long} oak {long}", "twin": f"oak {twin}", "other": f"elm {other}", "half": long[:1_000]}
+    added = [file_of(f"{name}.txt", [text], title=f"{name} {long[:600]}") for name, text in names.items()]
+    recorded = {"embedder": EMBEDDER.identity, "counter": "whitespace", "chunker": "boundary-1:9:0:99"}
+    file = store_kind("sqlite").create(str(tmp_path / "file.db"), dimension=EMBEDDER.dimension, **recorded)
+    put(file, *files())
+    for own in (file, store):
+        put(own, *added)
+        put(own, file_of("half.txt", ["short"]))  # so that terms are taken away
+        own.compact()
+        assert own.check("fulltext").severity == "ok"
+    assert cast(Any, store).execute("SELECT 1 FROM posting WHERE starts_with(term, %s)", (long[:99],))
+    assert not cast(Any, store).execute("SELECT 1 FROM posting WHERE right(term, 9) = %s", (long[991:1_000],))
+    engines = [Engine(each, config=Config(), base=tmp_path) for each in (file, store)]
+    ask = Ask(mode="lexical")
+    asked = [long, twin, f'"{long} oak"', f"elm {other}", long[:600], long[-40:], f"{long} {twin} fish"]
+    for words in asked:
+        expected, found = (Recall(engine).search(words, ask) for engine in engines)
+        assert found["results"] == expected["results"], f"{len(words)} characters, {words[:9]}"
+        assert found["stats"]["total_hits"] == expected["stats"]["total_hits"]
+        assert found["results"]
+    words = LiteralQuery("", tuple(Phrase("", terms, terms) for terms in ((long,), (long, "oak"))))
+    assert store.term_stats(words, is_searched=False) == file.term_stats(words)
+    filtered = [Recall(engine).query(f"SELECT * FROM chunk FILTER lexical('{long} oak')") for engine in engines]
+    assert filtered[0]["results"] == filtered[1]["results"]
+    file.close()
+
+
 def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     assert store_kind("postgresql").levels == {"search", "write"}
     for name in ("rebuild_indexes", "back_up", "near_pairs", "syntax_error"):
@@ -304,6 +352,8 @@ def test_what_belongs_to_care_is_not_offered(store: Store) -> None:
     with Recall.open(store.path) as recall:
         assert code_of(lambda: recall.backup("copy.db")) == "not_offered"
         assert code_of(lambda: list(recall.reindex("de"))) == "not_offered"
+        for unread in (recall.verify, lambda url: recall.recover(url, "new.db")):
+            assert code_of(lambda unread=unread: unread("postgresql://me:s3cret@host/db")) == "not_offered"  # type: ignore[misc]
         severities = {each["code"]: each["severity"] for each in recall.doctor()["checks"]}
     assert (severities["digest"], severities["vectors"], severities["integrity"]) == ("ok", "ok", "ok")
 

@@ -205,9 +205,10 @@ def test_full_disk_leaves_the_collection_as_it_was(server: str, store: Any) -> N
     shutil.rmtree(folder)
 
 
-def test_word_that_no_index_takes_is_named(store: Any) -> None:
+def test_tag_that_no_index_takes_is_named(store: Any) -> None:
     before = store.info()
-    assert code_of(lambda: put(store, file_of("long.txt", [os.urandom(5_000).hex()]))) == "text_unstorable"
+    long = file_of("long.txt", ["long"], tags=(os.urandom(5_000).hex(),))
+    assert code_of(lambda: put(store, long)) == "text_unstorable"
     assert store.info() == before
 
 

@@ -109,6 +109,9 @@ def test_wrong_files_are_refused_by_name() -> None:
     shared = one.format("a") + "store = '/s.db'\n{0}" + one.format("b") + "store = '/x/../s.db'\n{0}"
     assert refusal(shared.format(""))[0] == "store_shared"
     assert len(agents_of(shared.format("share_store = true\n")).agents) == 2
+    assert refusal(one.format("a") + "store = 'postgresql://me:s3cret@host/db'\n") == (
+        "not_offered", "/c/agents.toml: agent a: a memory is a file, not a URL."
+    )  # fmt: skip
     for line in (
         "sources = ['mail']",
         "sources = []",

@@ -57,6 +57,13 @@ def test_command_line_offers_each_documented_client_in_order() -> None:
     assert install.choices == CLIENTS == tuple(ENTRIES)
 
 
+def test_url_of_a_store_stays_as_it_is() -> None:
+    url = "postgresql://me@host/notes?collection=team"
+    assert url in run("--store", url, "mcp", "--install", "codex")[1]
+    code, printed, said = run("--store", url.replace("me@", "me:s3cret@"), "mcp", "--install", "codex")
+    assert (code, printed, "s3cret" in said) == (2, "", False)
+
+
 def test_printed_file_contains_only_the_entry() -> None:
     for client, (servers, entry) in ENTRIES.items():
         printed = entry_for(client, COMMAND)

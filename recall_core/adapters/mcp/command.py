@@ -47,6 +47,9 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
         # A client may start the server in any folder, so the store needs an absolute path.
         if profile is not None:
             served = ["--agent", profile.id]
+        elif named is not None and (url := api.stores.store_url(named)).kind != "sqlite":
+            api.stores.expect_no_password(url, "The entry would contain a password.")
+            served = ["--store", named]
         else:
             place = api.stores.find(None, start=None).base if named is None else absolute(Path(named))
             served = ["--store", str(place)]

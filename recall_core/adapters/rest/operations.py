@@ -317,8 +317,8 @@ _STATUSES = {
     "body_late": 408, "body_too_large": 413, "busy": 429, "chunker_changed": 409, "closed": 503,
     "config_invalid": 503, "disk_full": 507, "embedder_changed": 409, "foreign_host": 421, "foreign_origin": 403,
     "internal_error": 500, "method_not_allowed": 405, "no_room": 507, "not_writable": 403, "outdated": 409,
-    "snapshot_mismatch": 409, "stale": 409, "token_in_url": 400, "unauthorized": 401, "unknown_route": 404,
-    "unknown_target": 404, "untrusted_config": 503,
+    "snapshot_mismatch": 409, "stale": 409, "text_unstorable": 422, "token_in_url": 400, "unauthorized": 401,
+    "unknown_route": 404, "unknown_target": 404, "untrusted_config": 503,
 }  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from recall_core.rql.ast import (
 )
 from recall_core.rql.fields import info_of, mentions_chunk, scalar
 from recall_core.rql.patterns import glob_match, glob_prefix, ilike_match, like_match
-from recall_core.store.postgres.schema import Execute
+from recall_core.store.postgres.schema import Execute, index_entry
 from recall_core.types import LiteralQuery, Phrase, Table
 from recall_core.words.analyzer import Analyzer
 
@@ -199,9 +199,9 @@ class Compiler:
 def holds(phrase: Phrase) -> BoundSql:
     """Return the condition for chunks that contain these words next to each other, in the title or the text."""
     if len(phrase.terms) == 1:
-        return BoundSql(f"(c.number IN ({WITH_TERM}))", (list(phrase.terms),))
+        return BoundSql(f"(c.number IN ({WITH_TERM}))", ([index_entry(phrase.terms[0])],))
     spelled = f" {' '.join(phrase.terms)} "
-    terms = [[term] for term in dict.fromkeys(phrase.terms)]
+    terms = [[index_entry(term)] for term in dict.fromkeys(phrase.terms)]
     all_terms = " INTERSECT ".join([WITH_TERM] * len(terms))
     sql = f"(c.number IN ({all_terms}) AND (strpos(c.title_words, %s) > 0 OR strpos(c.body_words, %s) > 0))"
     return BoundSql(sql, (*terms, spelled, spelled))
@@ -236,7 +236,9 @@ def text_query(query: LiteralQuery) -> TextQuery:
     among = [list(numbers)]
     if query.match == "all":
         among = [[term for one in each.any_of or (each,) for term in one.terms] for each in query.phrases]
-    proposed = _join([BoundSql(f"c.number IN ({WITH_TERM})", (terms,)) for terms in among], "AND")
+    proposed = _join(
+        [BoundSql(f"c.number IN ({WITH_TERM})", (list(map(index_entry, terms)),)) for terms in among], "AND"
+    )
     return TextQuery(list(numbers), tsquery, proposed)
 
 

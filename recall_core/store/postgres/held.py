@@ -12,7 +12,7 @@ from recall_core._lazy import np
 from recall_core.rank.bm25 import weigh
 from recall_core.store.postgres.compile import CHUNKS, LIVE, holds
 from recall_core.store.postgres.opened import State
-from recall_core.store.postgres.schema import Execute
+from recall_core.store.postgres.schema import Execute, index_entry
 from recall_core.store.sqlite.memory.matrix import Matrix
 from recall_core.store.sqlite.memory.rows import LiveRows
 from recall_core.store.sqlite.memory.snapshot import MEGABYTE, Snapshot
@@ -77,8 +77,8 @@ class HeldState(Snapshot):
 
     def frequencies(self, execute: Execute, terms: Iterable[str]) -> dict[str, int]:
         """Return for each of these terms the number of rows that contain it, if there are any."""
-        wanted = sorted(set(terms))
-        if self.vocabulary is None and (new := [term for term in wanted if term not in self._dfs]):
+        wanted = {index_entry(term): term for term in sorted(set(terms))}
+        if self.vocabulary is None and (new := [entry for entry in wanted if entry not in self._dfs]):
             self._dfs.update(dict.fromkeys(new, 0) | dict(execute(_DFS, (new,))))
             if len(self._dfs) > _MANY_TERMS:
                 every = execute("SELECT term, df FROM term ORDER BY term")
@@ -87,8 +87,10 @@ class HeldState(Snapshot):
                     vocabulary.put([(term, df) for term, df in every])
                     self.vocabulary = vocabulary  # only now, because other threads read it
         if self.vocabulary is not None:
-            return self.vocabulary.frequencies(wanted)
-        return {term: df for term in wanted if (df := self._dfs[term])}
+            found = self.vocabulary.frequencies(list(wanted))
+        else:
+            found = {entry: df for entry in wanted if (df := self._dfs[entry])}
+        return {wanted[entry]: df for entry, df in found.items()}
 
     def beginning(self, execute: Execute, letters: Sequence[str], shortest: int, longest: int) -> dict[str, int]:
         """Return term to number of rows, for terms of these lengths that start with one of these letters."""
@@ -153,8 +155,9 @@ class ArrayPostings(Postings):
 def _read_postings(execute: Execute, stems: Sequence[str]) -> dict[str, tuple[list[int], ...]]:
     """Return stem to number, occurrences in title and in body of each chunk, in the same order."""
     read: dict[str, tuple[list[int], ...]] = {stem: ([], [], []) for stem in stems}
-    for term, found, in_title, in_body in execute(_POSTINGS, (list(stems),)):
-        numbers, title, body = read[term]
+    entries = {index_entry(stem): stem for stem in stems}
+    for entry, found, in_title, in_body in execute(_POSTINGS, (list(entries),)):
+        numbers, title, body = read[entries[entry]]
         numbers += found
         title += in_title or [0] * len(found)
         body += in_body or [1] * len(found)

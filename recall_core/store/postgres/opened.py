@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors, pq
@@ -22,6 +21,8 @@ from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.postgres.schema import SCHEMA_VERSION, make
 
 CONNECT_SECONDS = 10
+_CANCEL_SECONDS = 2.0
+"""How long the server may take to accept that a statement is cancelled, before its connection is dropped."""
 OLDEST_SERVER = 14
 OLDEST_VECTOR = (0, 8)
 """The first pgvector whose index scans go on until enough rows pass a filter."""
@@ -30,6 +31,39 @@ _LONGEST_NAME = 56
 _URL = "postgresql://HOST/DATABASE?collection=NAME"
 _INTERRUPTED = "interrupted", "The query was interrupted."
 _INSTALL = "CREATE EXTENSION vector"
+
+
+Result = TypeVar("Result")
+
+
+class LimitedConnection(psycopg.Connection[Any]):
+    """A connection that cancels the running statement at the deadline, or when the caller is cancelled."""
+
+    def wait(self, gen: Generator[Any, Any, Result], *limits: Any, **named: Any) -> Result:
+        """Wait for a statement. psycopg looks at it every 0.1 s."""
+        done: Result = super().wait(self._limit(gen) if deadline.is_set() else gen, *limits, **named)
+        return done
+
+    def _limit(self, statement: Generator[Any, Any, Result]) -> Generator[Any, Any, Result]:
+        is_cancelled = not deadline.seconds_left()  # then it is a rollback
+        try:
+            wanted = next(statement)
+            while True:
+                ready = yield wanted
+                if not (is_cancelled or deadline.seconds_left()):
+                    is_cancelled = True
+                    self._cancel_or_finish()
+                wanted = statement.send(ready)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+    def _cancel_or_finish(self) -> None:
+        try:
+            self.cancel_safe(timeout=_CANCEL_SECONDS)
+        except psycopg.Error:  # the server is out of reach, and the statement would wait for it
+            self.pgconn.finish()
+            deadline.check()
 
 
 class Address(NamedTuple):
@@ -56,7 +90,7 @@ def address_of(where: str) -> Address:
         if not where.startswith("//") or "\0" in where or not 0 < len(collection.encode()) <= _LONGEST_NAME:
             raise ValueError
     except ValueError as error:
-        message = f"postgresql:{where} does not name a collection of at most {_LONGEST_NAME} bytes."
+        message = f"The URL does not name a collection of at most {_LONGEST_NAME} bytes."
         raise UsageError("bad_store_url", message, hint=_URL) from error
     rest = [(key, value) for key, value in given if key != "collection"]
     user, _, host = parts.netloc.rpartition("@")
@@ -79,7 +113,7 @@ def connect(address: Address, *, is_new: bool = False) -> psycopg.Connection:
     Raises StoreError `server_refused`, `server_unreachable`, `server_unfit`, `pgvector_missing`.
     """
     try:
-        db = psycopg.connect(address.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS)
+        db = LimitedConnection.connect(address.conninfo, autocommit=True, connect_timeout=CONNECT_SECONDS)
     except psycopg.ProgrammingError:  # its message may quote the password
         message = f"{address.path} is not an address that libpq can read."
         raise UsageError("bad_store_url", message, hint=_URL) from None
@@ -210,8 +244,8 @@ _MEANINGS: tuple[tuple[Any, type[RecallError], str, str, str], ...] = (
         (psycopg.DataError, errors.ProgramLimitExceeded),
         StoreError,
         "text_unstorable",
-        "A text or a number cannot be stored in {path}, such as a text with a NUL or with a word of 3,000 bytes.",
-        "remove NUL characters and long words from the text",
+        "A text or a number cannot be stored in {path}, such as a text with a NUL, or a path or tag of 3,000 bytes.",
+        "remove NUL characters from the text, and shorten long paths and tags",
     ),
 )
 
@@ -233,7 +267,6 @@ class OpenCollection:
         """Number of `reading` blocks so far."""
         self._record_read: tuple[Any, ...] | None = None
         """What was read about the collection since the last `reading` block began; used inside it."""
-        self._has_timeout = False
         self._own_commits = 0
         self._born = ""
         if not self.is_there():
@@ -257,14 +290,13 @@ class OpenCollection:
             if self._is_ended:
                 raise Interrupted(*_INTERRUPTED, hint="run it again")
             deadline.check()
-            if self.db.broken and not (self._is_reading or self._is_writing):
-                self.db = connect(self.address)
-            if deadline.is_set() or self._has_timeout:
-                left = deadline.seconds_left()
-                self._has_timeout = isfinite(left)
-                limit = str(int(left * 1000) + 1) if self._has_timeout else None  # None: as the server sets it
-                self.db.execute("SELECT set_config('statement_timeout', %s, false)", (limit,))
-            cursor = self.db.execute(sql.encode(), parameters, binary=True)
+            try:
+                cursor = self.db.execute(sql.encode(), parameters, binary=True)
+            except psycopg.OperationalError:
+                if not self.db.broken or self._is_reading or self._is_writing:
+                    raise
+                self.db = connect(self.address)  # nothing depends on the lost connection
+                cursor = self.db.execute(sql.encode(), parameters, binary=True)
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager

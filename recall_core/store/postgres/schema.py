@@ -16,6 +16,7 @@ import psycopg
 from recall_core.errors import StoreError
 from recall_core.store.digest import DocumentState, digest_sum, document_digest
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws, not_offered_error
+from recall_core.text import sha256
 from recall_core.words.analyzer import Analyzer, tokenize
 
 Execute = Callable[..., list[tuple[Any, ...]]]
@@ -217,6 +218,23 @@ def distribute(execute: Execute, path: str) -> None:
         execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
 
 
+_HEAD, _TAIL = 256, 64
+"""Characters that a long term keeps at its ends, where searches look for parts of words."""
+LONGEST_TERM = _HEAD + 64 + _TAIL
+"""Characters of the longest term in an index; longer terms get a hash."""
+_ENTRY = f"""
+CASE WHEN length(word) <= {LONGEST_TERM} THEN word
+  ELSE left(word, {_HEAD}) || encode(sha256(convert_to(word, 'UTF8')), 'hex') || right(word, {_TAIL}) END
+"""
+
+
+def index_entry(term: str) -> str:
+    """Return a term as indexes have it: a long one with a hash, because Postgres indexes at most 2,704 bytes."""
+    if len(term) <= LONGEST_TERM:
+        return term
+    return f"{term[:_HEAD]}{sha256(term.encode()).hexdigest()}{term[-_TAIL:]}"
+
+
 _COUNTED = """
 SELECT (documents, chunks, vectors, tombstones, tokens, windowed, without_text) = (
   (SELECT count(*) FROM document WHERE is_live),
@@ -237,12 +255,12 @@ _WRONG_TERMS = f"""
 SELECT count(*) FROM term FULL JOIN (SELECT term, count(*) AS df FROM ({_POSTED}) GROUP BY 1) counted USING(term)
 WHERE term.df IS DISTINCT FROM counted.df
 """
-COUNTED = """
-SELECT term, number, count(*) FILTER (WHERE in_title)::integer AS title,
+COUNTED = f"""
+SELECT {_ENTRY} AS term, number, count(*) FILTER (WHERE in_title)::integer AS title,
   count(*) FILTER (WHERE NOT in_title)::integer AS body
 FROM chunk CROSS JOIN LATERAL (
   SELECT string_to_table(title_words, ' '), true UNION ALL SELECT string_to_table(body_words, ' '), false
-) AS word(term, in_title) WHERE is_live AND term <> '' AND {condition} GROUP BY 1, 2
+) AS each(word, in_title) WHERE is_live AND word <> '' AND {{condition}} GROUP BY 1, 2
 """
 _WRONG_POSTINGS = f"""
 SELECT count(*) FROM ({_POSTED}) posted FULL JOIN ({COUNTED.format(condition="true")}) counted USING(term, number)
@@ -260,8 +278,8 @@ FROM taken t CROSS JOIN unnest(t.numbers, t.in_title, t.in_body) AS u(number, ti
 """
 _FORGET = f"""
 WITH gone AS MATERIALIZED (
-  SELECT c.number, w.term FROM document d JOIN chunk c ON c.doc_id = d.id
-  CROSS JOIN string_to_table(c.title_words || c.body_words, ' ') AS w(term)
+  SELECT c.number, {_ENTRY} AS term FROM document d JOIN chunk c ON c.doc_id = d.id
+  CROSS JOIN string_to_table(c.title_words || c.body_words, ' ') AS w(word)
   WHERE NOT d.is_live AND d.id = coalesce(%s, d.id)),
 held AS (
   SELECT DISTINCT g.term, (

@@ -39,6 +39,7 @@ from recall_core.store.postgres.opened import (
 )
 from recall_core.store.postgres.records import CHUNK, DOCUMENT, GIVEN, row_of
 from recall_core.store.postgres.reembedding import PostgresReembed
+from recall_core.store.postgres.schema import LONGEST_TERM, index_entry
 from recall_core.store.sqlite import vectors
 from recall_core.store.sqlite.connect import making_sense
 from recall_core.store.sqlite.funnel import count_one_by_one
@@ -241,12 +242,18 @@ class PostgresStore(PostgresReembed):
     def terms_ending(self, letters: str, *, most: int) -> list[str]:
         """Return terms that end with these letters; see store.port.Search."""
         sql = "SELECT term FROM term WHERE right(term, length(%s)) = %s ORDER BY df DESC, term LIMIT %s"
-        return [term for (term,) in self.execute(sql, (letters, letters, most))]
+        found = [term for (term,) in self.execute(sql, (letters, letters, most))]
+        return [term if len(term) < LONGEST_TERM else self._whole(term) for term in found]
+
+    def _whole(self, entry: str) -> str:
+        sql = f"SELECT title_words || body_words FROM chunk WHERE is_live AND number IN ({WITH_TERM}) LIMIT 1"
+        words: list[str] = self.execute(sql, ([entry],))[0][0].split()
+        return next(word for word in words if index_entry(word) == entry)
 
     def texts_with(self, term: str, *, most: int) -> list[str]:
         """Return titles with texts of chunks with this term; see store.port.Search."""
         sql = f"SELECT d.title || chr(10) || c.text FROM {CHUNKS} WHERE {LIVE} AND c.number IN ({WITH_TERM})"
-        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([term], most))]
+        return [text for (text,) in self.execute(f"{sql} ORDER BY c.number LIMIT %s", ([index_entry(term)], most))]
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
         """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""
