@@ -139,7 +139,7 @@ def compacted_lines(response: CompactResponse) -> Iterator[str]:
     indexed = f", {count_of(freed['signatures'], 'vector')} indexed" if "signatures" in freed else ""
     yield f"dropped {count_of(freed['tombstones'], 'tombstone')}, {sizes}{indexed}"
     if "reason" in freed:
-        yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
+        yield f"the store is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
 
 
 def backup(recall: Recall, request: Request, streams: Streams) -> BackupResponse:

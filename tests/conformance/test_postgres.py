@@ -400,7 +400,8 @@ def test_compact_forgets_and_merges_postings(url: str, tmp_path: Path) -> None:
         recall.remove(["put://b.txt"])
         store = cast(Any, recall.store)
         assert {term for (term,) in store.execute("SELECT term FROM posting")} >= {"fish", "fly", "dive"}
-        recall.compact()
+        freed = recall.compact()["compacted"]
+        assert freed.get("reason", "the server").startswith("the server"), freed
         assert {term for (term,) in store.execute("SELECT term FROM posting")} & {"fish", "fly", "dive"} == {"fish"}
         assert store.execute(dead) == []
         assert store.execute("SELECT count(*) FROM posting GROUP BY term HAVING count(*) > 1") == []

@@ -105,7 +105,7 @@ def test_growing_file_is_explained(tmp_path: Path) -> None:
     grown = first["bytes_after"] - first["bytes_before"]
     assert list(compacted_lines({"ok": True, "compacted": first})) == [
         f"dropped 0 tombstones, {first['bytes_before']} -> {first['bytes_after']} bytes",
-        f"the file is {grown} bytes larger: {first['reason']}",
+        f"the store is {grown} bytes larger: {first['reason']}",
     ]
 
 

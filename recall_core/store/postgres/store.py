@@ -550,6 +550,7 @@ class PostgresStore(PostgresReembed):
             self.execute("DELETE FROM vector_cache")
             self.execute("DELETE FROM next_vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)")
             self.execute("UPDATE store SET tombstones = 0")
+        self.execute("VACUUM posting")
         return gone
 
     def purge(self) -> bool:
