@@ -1,10 +1,8 @@
 """Real text of this machine: manual pages, documentation of packages, and Python's own docstrings.
 
 The text is cut into pieces of 101 to 200 words, each of which appears once. With `corpus.SETTINGS` nearly every piece
-is
-a chunk. If the machine has too few pieces, the rest is spliced from them. If it has almost none, the invented corpus
-is
-used. The figures name the kind of text, because figures from different kinds cannot be compared.
+is a chunk. If the machine has too few pieces, the rest is spliced from them. If it has almost none, the invented
+corpus is used. The figures name the kind of text, because figures from different kinds cannot be compared.
 """
 
 from __future__ import annotations
