@@ -410,7 +410,7 @@ class SearchConformance(CopiesConformance, ListedConformance, VocabularyConforma
         short = ("b/c.md", "d.jsonl#1", "d.jsonl#2")
         assert set(store.short_documents(1)) == {row.rowid for row in rows_of(store) if row.doc.path in short}
         doc_rowid = store.rowid("doc", doc_id)
-        assert store.chunk_counts([doc_rowid]) == {doc_rowid: 2}
+        assert store.chunk_counts([doc_rowid, doc_rowid + 1_000]) == {doc_rowid: 2}
 
     def test_paths_are_found_below_a_folder_and_by_words(self) -> None:
         store = self.filled()

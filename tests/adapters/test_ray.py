@@ -1,4 +1,4 @@
-"""Vectors from a Ray cluster of two nodes, one of which is killed, equal those of one process."""
+"""Vectors from a Ray cluster of two nodes equal those of one process, even if a node is killed."""
 
 from __future__ import annotations
 

@@ -112,10 +112,11 @@ class LiveRows:
         self.held = BM25_K1 * (1 - FTS5_B + FTS5_B * lengths.sum(axis=0) / average)
 
     def chunk_counts(self, documents: Sequence[int]) -> dict[int, int]:
-        """Return document rowid to its number of rows."""
+        """Return document rowid to its number of rows, for documents that have any."""
         if self._counts is None:
             self._counts = np.bincount(self.keys.doc_rowids)
-        return {each: int(self._counts[each]) for each in documents}
+        found = (each for each in documents if each < len(self._counts) and self._counts[each])
+        return {each: int(self._counts[each]) for each in found}
 
     def __len__(self) -> int:
         return len(self.keys)
